@@ -1,0 +1,52 @@
+//! packets → lanes: signatures of any number of packets, in order, until there are enough to
+//! verify at once.
+
+use arrayvec::ArrayVec;
+use octosig::{Item, Verifier};
+
+use crate::scatter::Outcome;
+
+/// Signatures verified at once: whole groups, and enough to make what a call costs small.
+const CHUNK: usize = 256;
+
+/// Signatures that wait for their lanes, each with the place of its packet in the window.
+pub(crate) struct Chunk<'a> {
+    items: ArrayVec<Item<'a>, CHUNK>,
+    owners: ArrayVec<usize, CHUNK>,
+}
+
+impl<'a> Chunk<'a> {
+    pub(crate) const fn new() -> Self {
+        Self { items: ArrayVec::new_const(), owners: ArrayVec::new_const() }
+    }
+
+    /// Adds a signature of packet `owner`; a full chunk is verified first.
+    pub(crate) fn push(
+        &mut self,
+        item: Item<'a>,
+        owner: usize,
+        verifier: &mut Verifier,
+        outcomes: &mut [Outcome],
+    ) {
+        if self.items.is_full() {
+            self.verify(verifier, outcomes);
+        }
+        self.items.push(item);
+        self.owners.push(owner);
+    }
+
+    /// Verifies what has gathered and empties the chunk. A packet stays kept only while each of its
+    /// signatures is valid, in whichever chunks they lie.
+    pub(crate) fn verify(&mut self, verifier: &mut Verifier, outcomes: &mut [Outcome]) {
+        let mut verdicts = [false; CHUNK];
+        let Some(verdicts) = verdicts.get_mut(..self.items.len()) else { return };
+        // Equal lengths leave no error; were there one, the verdicts would still be false.
+        let _ = verifier.verify_many(&self.items, verdicts);
+        for (owner, verdict) in self.owners.drain(..).zip(verdicts) {
+            if let Some(outcome) = outcomes.get_mut(owner) {
+                outcome.keep &= *verdict;
+            }
+        }
+        self.items.clear();
+    }
+}

@@ -1,0 +1,128 @@
+//! Packet batches in, discard flags out: a drop-in for the three ways Agave 4.2 verifies the
+//! signatures of its packets, over the lane-parallel verifier [`octosig`].
+//!
+//! # Reading order
+//! The files follow the data:
+//! bytes → packets (`parse`) → lanes (`gather`) → verdicts ([`octosig`]) → discard flags
+//! (`scatter`). [`Sigverifier`] is the loop around these steps; the functions below put one
+//! into every thread that calls them.
+//!
+//! # Contract
+//! For every packet of every batch, the whole `Meta` afterwards equals what solana-perf 4.2.2
+//! leaves there:
+//! - a packet that is already discarded is neither read nor written, and no discard flag is ever
+//!   cleared;
+//! - a packet is kept iff agave-transaction-view 4.2.2 accepts its bytes with Agave's limits, the
+//!   gates `enable_tx_v1` and `reject_non_vote` let it pass, and all of its signatures verify;
+//! - `SIMPLE_VOTE_TX` is set on a packet that parses as a simple vote, even if a signature is bad,
+//!   and is never cleared.
+//!
+//! No bytes make these functions panic. A verdict depends on its own packet alone: not on the
+//! neighbours, the split into batches or the number of threads.
+//!
+//! # Memory
+//! Nothing is allocated per packet here (agave-transaction-view allocates a list of instructions
+//! while it parses legacy and version 0 packets). One thread gathers at most 512 packets at a time
+//! and verifies whenever it has 256 signatures.
+
+#![deny(clippy::arithmetic_side_effects)]
+
+mod gather;
+mod parse;
+mod scatter;
+mod sigverifier;
+
+use std::{cell::RefCell, slice};
+
+use log::debug;
+use parse::Rules;
+use rayon::prelude::*;
+use solana_perf::packet::PacketBatch;
+
+pub use octosig;
+pub use sigverifier::Sigverifier;
+pub use solana_perf;
+
+thread_local! {
+    static SIGVERIFIER: RefCell<Sigverifier> = RefCell::default();
+}
+
+/// Verifies all packets on the threads of `thread_pool`; returns when every flag is set.
+///
+/// Takes the arguments of solana-perf 4.2.2's function of the same name. The packets of all
+/// batches are split anew, so a thousand batches of one packet spread like one batch of a
+/// thousand. `packet_count` is only logged. Allocates one list of the packets that are not yet
+/// discarded.
+pub fn ed25519_verify(
+    thread_pool: &rayon::ThreadPool,
+    batches: &mut [PacketBatch],
+    reject_non_vote: bool,
+    packet_count: usize,
+    enable_tx_v1: bool,
+) {
+    debug!("ed25519_verify of {packet_count} packets");
+    let rules = Rules { reject_non_vote, enable_tx_v1 };
+    let mut live: Vec<_> =
+        batches.iter_mut().flatten().filter(|packet| !packet.meta().discard()).collect();
+    let job = packets_per_job(live.len(), thread_pool.current_num_threads());
+    thread_pool.install(|| {
+        live.par_chunks_mut(job).with_max_len(1).for_each(|packets| {
+            SIGVERIFIER.with_borrow_mut(|sigverifier| sigverifier.verify_live(packets, rules));
+        });
+    });
+}
+
+/// Verifies the packets of one batch on the calling thread.
+///
+/// Takes the arguments of solana-perf 4.2.2's function of the same name. Since 4.1 Agave's TPU
+/// hands over batches of one packet, too few to fill lanes: with several batches at hand
+/// [`ed25519_verify_batches`] is faster.
+pub fn ed25519_verify_serial(batch: &mut PacketBatch, reject_non_vote: bool, enable_tx_v1: bool) {
+    ed25519_verify_batches(slice::from_mut(batch), reject_non_vote, enable_tx_v1);
+}
+
+/// Verifies the packets of all batches on the calling thread, filling lanes across batches.
+pub fn ed25519_verify_batches(
+    batches: &mut [PacketBatch],
+    reject_non_vote: bool,
+    enable_tx_v1: bool,
+) {
+    SIGVERIFIER.with_borrow_mut(|sigverifier| {
+        sigverifier.verify_batches(batches, reject_non_vote, enable_tx_v1);
+    });
+}
+
+/// How many packets one job of the pool takes: whole groups, for most packets carry one signature.
+///
+/// Few packets become one job per thread, for a larger job costs less per signature; many become
+/// up to four per thread, so that a thread with cheap packets can take over another's.
+fn packets_per_job(packets: usize, threads: usize) -> usize {
+    const LANES: usize = 8;
+    const ENOUGH: usize = 64;
+    let one_each = packets.div_ceil(threads.max(1));
+    let four_each = packets.div_ceil(threads.max(1).saturating_mul(4));
+    four_each.max(one_each.min(ENOUGH)).max(1).next_multiple_of(LANES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::packets_per_job;
+
+    #[test]
+    fn jobs_are_whole_groups_that_keep_every_thread_busy() {
+        for threads in 0..=64 {
+            for packets in (0..300).chain([1_000, 4_096, 10_000, 65_537]) {
+                let job = packets_per_job(packets, threads);
+                assert!(job >= 8 && job.is_multiple_of(8), "{packets} packets, {threads} threads");
+                let jobs = packets.div_ceil(job);
+                assert!(jobs <= 4 * threads.max(1), "{packets} packets, {threads} threads");
+                if packets >= 8 * 8 * threads {
+                    assert!(jobs >= threads, "{packets} packets, {threads} threads");
+                }
+            }
+        }
+        assert_eq!(packets_per_job(64, 2), 32);
+        assert_eq!(packets_per_job(1_000, 16), 64);
+        assert_eq!(packets_per_job(10_000, 16), 160);
+    }
+}

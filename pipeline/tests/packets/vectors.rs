@@ -1,0 +1,82 @@
+//! vectors/packets.jsonl: every packet, every shape, every gate, against the stored flags too.
+
+use std::io::BufRead;
+
+use octosig_pipeline::solana_perf::packet::PacketFlags;
+use serde_json::Value;
+
+use crate::{
+    files,
+    harness::{Raw, Shape, batches, check, check_backends},
+};
+
+struct Vector {
+    id: String,
+    data: Vec<u8>,
+    kept: bool,
+    kept_votes_only: bool,
+    simple_vote: bool,
+}
+
+fn load() -> Vec<Vector> {
+    let parse = |line: std::io::Result<String>| {
+        let value: Value = serde_json::from_str(&line.expect("readable")).expect("JSON");
+        let flag = |field: &str| value[field].as_bool().expect("a boolean");
+        Vector {
+            id: value["id"].as_str().expect("a string").to_owned(),
+            data: files::base64(&value["packet_base64"]),
+            kept: flag("agave_4_2_2"),
+            kept_votes_only: flag("agave_4_2_2_votes_only"),
+            simple_vote: flag("simple_vote_flag_4_2_2"),
+        }
+    };
+    files::open("packets.jsonl.gz").lines().map(parse).collect()
+}
+
+#[test]
+fn stored_flags_in_every_shape_and_split() {
+    let vectors = load();
+    assert_eq!(vectors.len(), 1_688);
+    let packets: Vec<_> = vectors.iter().map(|vector| Raw::from(vector.data.clone())).collect();
+    let splits: [&[usize]; 3] = [&[usize::MAX], &[1], &[3, 0, 17, 64, 1, 8]];
+    for (shape, split) in Shape::ALL.iter().flat_map(|shape| splits.map(|split| (*shape, split))) {
+        let batches = batches(&packets, shape, split);
+        for reject_non_vote in [false, true] {
+            check(&batches, reject_non_vote, true);
+            let metas = check(&batches, reject_non_vote, false);
+            assert_eq!(metas.len(), vectors.len());
+            for (vector, meta) in vectors.iter().zip(metas) {
+                let kept = if reject_non_vote { vector.kept_votes_only } else { vector.kept };
+                assert_eq!(!meta.discard(), kept, "{}", vector.id);
+                assert_eq!(meta.is_simple_vote_tx(), vector.simple_vote, "{}", vector.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_backend_sets_the_same_flags() {
+    let packets: Vec<_> = load().into_iter().map(|vector| Raw::from(vector.data)).collect();
+    for reject_non_vote in [false, true] {
+        check_backends(&batches(&packets, Shape::Mixed, &[5, 40]), reject_non_vote, true);
+    }
+}
+
+#[test]
+fn flags_that_are_set_stay_set() {
+    let vectors = load();
+    let packets = vectors.iter().enumerate().map(|(i, vector)| {
+        let discard = if i % 3 == 0 { PacketFlags::DISCARD } else { PacketFlags::empty() };
+        Raw::from(vector.data.clone())
+            .with_flags(discard | PacketFlags::SIMPLE_VOTE_TX | PacketFlags::FROM_STAKED_NODE)
+    });
+    let packets: Vec<_> = packets.collect();
+    for reject_non_vote in [false, true] {
+        let metas = check(&batches(&packets, Shape::Mixed, &[9]), reject_non_vote, false);
+        for (i, (vector, meta)) in vectors.iter().zip(metas).enumerate() {
+            let kept = if reject_non_vote { vector.kept_votes_only } else { vector.kept };
+            assert_eq!(meta.discard(), !kept || i % 3 == 0, "{}", vector.id);
+            assert!(meta.is_simple_vote_tx() && meta.is_from_staked_node(), "{}", vector.id);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! How lanes are computed: the choice of a backend at run time, and the one function per backend that enables its
+//! CPU features.
+
+use crate::Item;
+use crate::field::portable::Portable;
+#[cfg(target_arch = "x86_64")]
+use crate::field::{Fma, Twice, fma::avx2::Avx2};
+use crate::profile::Profile;
+use crate::selftest::{self, SelfTest};
+use crate::sha512;
+use crate::verify::{CHUNK, HashBuffers, Live, Workspace};
+use alloc::boxed::Box;
+use core::fmt;
+use core::str::FromStr;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// How lanes are computed. The verdicts are the same.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// 64-bit integers, one signature at a time. Runs on every CPU.
+    Portable,
+    /// AVX2 and FMA: eight signatures at a time, four `f64` to a register.
+    Avx2,
+}
+
+impl Backend {
+    /// Every backend, the slowest first.
+    pub const ALL: &'static [Self] = &[Self::Portable, Self::Avx2];
+
+    /// The name on the command line: `portable`, `avx2`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+        }
+    }
+
+    /// The CPU features it needs, as `/proc/cpuinfo` spells them: empty for [`Backend::Portable`].
+    #[must_use]
+    pub const fn required_features(self) -> &'static [&'static str] {
+        match self {
+            Self::Portable => &[],
+            Self::Avx2 => &["avx2", "fma"],
+        }
+    }
+
+    /// Whether this CPU and operating system can run it (CPUID and XCR0).
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => Avx2::detect().is_some(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx2 => false,
+        }
+    }
+
+    /// The fastest backend that is available and has passed its self-test. The first call tests it, in a few
+    /// milliseconds.
+    #[must_use]
+    pub fn best() -> Self {
+        let usable = Self::ALL.iter().rev().copied().find(|backend| backend.usable().is_ok());
+        usable.unwrap_or(Self::Portable)
+    }
+
+    /// Runs the known-answer test of every lane of every path now.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendError::Unavailable`] if the machine cannot run the backend. A wrong answer is not an error but a
+    /// lane of the report.
+    pub fn self_test(self) -> Result<SelfTest, BackendError> {
+        let mut engine = Engine::new(self).ok_or(BackendError::Unavailable(self))?;
+        Ok(selftest::run(self, &mut engine))
+    }
+
+    /// Ok if the backend is available and has passed its self-test, which runs once per process.
+    fn usable(self) -> Result<(), BackendError> {
+        static RESULTS: [AtomicU8; Backend::ALL.len()] =
+            [const { AtomicU8::new(UNTESTED) }; Backend::ALL.len()];
+        if !self.is_available() {
+            return Err(BackendError::Unavailable(self));
+        }
+        let passed =
+            latch(&RESULTS[self as usize], || self.self_test().is_ok_and(|report| report.passed()));
+        passed.then_some(()).ok_or(BackendError::SelfTestFailed(self))
+    }
+
+    /// Scratch memory and CPU token of a usable backend.
+    pub(crate) fn engine(self) -> Result<Engine, BackendError> {
+        self.usable()?;
+        Engine::new(self).ok_or(BackendError::Unavailable(self))
+    }
+}
+
+const UNTESTED: u8 = 0;
+const PASSED: u8 = 1;
+const FAILED: u8 = 2;
+
+/// The result of `test`, from the first call on. Threads that come at the same time may all run it.
+fn latch(result: &AtomicU8, test: impl FnOnce() -> bool) -> bool {
+    // Relaxed: the value alone is communicated.
+    match result.load(Ordering::Relaxed) {
+        UNTESTED => {
+            let passed = test();
+            result.store(if passed { PASSED } else { FAILED }, Ordering::Relaxed);
+            passed
+        }
+        result => result == PASSED,
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// No backend has this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownBackend;
+
+impl fmt::Display for UnknownBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("unknown backend")
+    }
+}
+
+impl core::error::Error for UnknownBackend {}
+
+impl FromStr for Backend {
+    type Err = UnknownBackend;
+
+    fn from_str(name: &str) -> Result<Self, UnknownBackend> {
+        Self::ALL.iter().copied().find(|backend| backend.name() == name).ok_or(UnknownBackend)
+    }
+}
+
+/// A backend cannot be used.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackendError {
+    /// The CPU or the operating system lacks what it needs.
+    Unavailable(Backend),
+    /// A known answer came out wrong: the machine computes other results than it should.
+    SelfTestFailed(Backend),
+}
+
+impl fmt::Display for BackendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(backend) => {
+                write!(f, "backend {backend} is not available on this machine: it needs")?;
+                for feature in backend.required_features() {
+                    write!(f, " {feature}")?;
+                }
+                Ok(())
+            }
+            Self::SelfTestFailed(backend) => {
+                write!(f, "backend {backend} failed its self-test and is not used")
+            }
+        }
+    }
+}
+
+impl core::error::Error for BackendError {}
+
+/// A backend's scratch memory.
+pub(crate) enum Engine {
+    Portable(Box<Workspace<Portable>>),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Box<Avx2Engine>),
+}
+
+/// The workspaces of each width, and the one for a thread whose floating-point mode is not the default.
+#[cfg(target_arch = "x86_64")]
+pub(crate) struct Avx2Engine {
+    token: Avx2,
+    hash: HashBuffers,
+    eight: Workspace<Twice<Fma<Avx2>>>,
+    four: Workspace<Fma<Avx2>>,
+    portable: Workspace<Portable>,
+}
+
+impl Engine {
+    pub(crate) fn portable() -> Self {
+        Self::Portable(Box::new(Workspace::new(Portable)))
+    }
+
+    /// `None` if the machine cannot run the backend.
+    fn new(backend: Backend) -> Option<Self> {
+        match backend {
+            Backend::Portable => Some(Self::portable()),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => {
+                let token = Avx2::detect()?;
+                Some(Self::Avx2(Box::new(Avx2Engine {
+                    token,
+                    hash: HashBuffers::new(),
+                    eight: Workspace::new(Twice(Fma(token))),
+                    four: Workspace::new(Fma(token)),
+                    portable: Workspace::new(Portable),
+                })))
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Backend::Avx2 => None,
+        }
+    }
+
+    /// Sets one verdict per item, and returns whether the floating-point mode sent the call to the portable path.
+    /// The slices have the same length.
+    pub(crate) fn verify(
+        &mut self,
+        profile: Profile,
+        items: &[Item<'_>],
+        verdicts: &mut [bool],
+    ) -> bool {
+        match self {
+            Self::Portable(workspace) => {
+                verify_portable(workspace, profile, items, verdicts);
+                false
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(engine) => {
+                let default_mode = float_mode_is_default();
+                if default_mode {
+                    // SAFETY: `engine.token` proves AVX2 and FMA.
+                    unsafe { verify_avx2(engine, profile, items, verdicts) };
+                } else {
+                    verify_portable(&mut engine.portable, profile, items, verdicts);
+                }
+                !default_mode
+            }
+        }
+    }
+}
+
+/// One signature after the other.
+fn verify_portable(
+    workspace: &mut Workspace<Portable>,
+    profile: Profile,
+    items: &[Item<'_>],
+    verdicts: &mut [bool],
+) {
+    let mut hash = HashBuffers::new();
+    for (items, verdicts) in items.chunks(CHUNK).zip(verdicts.chunks_mut(CHUNK)) {
+        let mut live = Live::admit(profile, items, verdicts);
+        live.challenge(&mut hash, |preimages, _, digests| {
+            for (preimage, digest) in preimages.iter().zip(digests) {
+                *digest = sha512::digest(preimage);
+            }
+        });
+        workspace.decide(Portable, &live, 0, live.len(), verdicts);
+    }
+}
+
+/// Groups of eight, then a group of four.
+///
+/// # Safety
+///
+/// The CPU has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn verify_avx2(
+    engine: &mut Avx2Engine,
+    profile: Profile,
+    items: &[Item<'_>],
+    verdicts: &mut [bool],
+) {
+    let Avx2Engine { token, hash, eight, four, .. } = engine;
+    for (items, verdicts) in items.chunks(CHUNK).zip(verdicts.chunks_mut(CHUNK)) {
+        let mut live = Live::admit(profile, items, verdicts);
+        live.challenge(hash, |preimages, order, digests| {
+            sha512::digests(*token, preimages, order, digests);
+        });
+        let count = live.len();
+        let rest = count % 8;
+        let tail = if rest <= 4 { rest } else { 0 };
+        if count > tail {
+            eight.decide(Twice(Fma(*token)), &live, 0, count - tail, verdicts);
+        }
+        if tail > 0 {
+            four.decide(Fma(*token), &live, count - tail, count, verdicts);
+        }
+    }
+}
+
+/// Whether MXCSR says round-to-nearest, all exceptions masked, no flush to zero: the mode in which a fused
+/// multiply-add is the one that the FMA representation is exact with. Its sticky flags do not matter.
+#[cfg(target_arch = "x86_64")]
+fn float_mode_is_default() -> bool {
+    const DEFAULT: u32 = 0x1f80;
+    const FLAGS: u32 = 0x3f;
+    let mut mxcsr = 0u32;
+    // SAFETY: stores the 32 bits of MXCSR to `mxcsr` and changes nothing else; every x86-64 CPU has SSE.
+    unsafe {
+        core::arch::asm!(
+            "stmxcsr [{}]",
+            in(reg) &raw mut mxcsr,
+            options(nostack, preserves_flags),
+        );
+    }
+    mxcsr & !FLAGS == DEFAULT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_parsed_back() {
+        for backend in Backend::ALL {
+            assert_eq!(backend.name().parse(), Ok(*backend));
+        }
+        assert_eq!("avx1024".parse::<Backend>(), Err(UnknownBackend));
+    }
+
+    #[test]
+    fn a_failed_self_test_stays_failed_and_runs_once() {
+        let result = AtomicU8::new(UNTESTED);
+        assert!(!latch(&result, || false));
+        assert!(!latch(&result, || unreachable!("tested already")));
+        let result = AtomicU8::new(UNTESTED);
+        assert!(latch(&result, || true));
+        assert!(latch(&result, || unreachable!("tested already")));
+    }
+}

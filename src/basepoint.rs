@@ -1,0 +1,89 @@
+//! The multiples 0·B … 512·B of the base point, computed at compile time.
+//!
+//! A row is an affine Niels point (y + x, y − x, 2dxy) with canonical coordinates. Each representation has the
+//! same table in its own layout.
+
+use crate::field::Limbs;
+use crate::field::portable::{add, canonical, mul, square, sub};
+
+/// Rows 0 … 512: signed digits of ten bits.
+pub(crate) const ROWS: usize = 513;
+
+/// 2d, where d = −121665/121666 (RFC 8032, section 5.1).
+pub(crate) const EDWARDS_2D: Limbs =
+    [1859910466990425, 932731440258426, 1072319116312658, 1815898335770999, 633789495995903];
+
+/// x of B (RFC 8032, section 5.1).
+const BASE_X: Limbs =
+    [1738742601995546, 1146398526822698, 2070867633025821, 562264141797630, 587772402128613];
+
+/// y = 4/5 of B.
+const BASE_Y: Limbs =
+    [1801439850948184, 1351079888211148, 450359962737049, 900719925474099, 1801439850948198];
+
+const ZERO: Limbs = [0; 5];
+const ONE: Limbs = [1, 0, 0, 0, 0];
+
+/// The table as the portable representation reads it.
+pub(crate) static PORTABLE: [[Limbs; 3]; ROWS] = TABLE;
+
+pub(crate) const TABLE: [[Limbs; 3]; ROWS] = multiples();
+
+/// X, Y, Z, T with x = X/Z, y = Y/Z, xy = T/Z.
+type Point = [Limbs; 4];
+
+/// p + q by the complete formula add-2008-hwcd-3 (EFD) for a = −1.
+const fn add_points(p: &Point, q: &Point) -> Point {
+    let [x1, y1, z1, t1] = p;
+    let [x2, y2, z2, t2] = q;
+    let a = mul(&sub(y1, x1), &sub(y2, x2));
+    let b = mul(&add(y1, x1), &add(y2, x2));
+    let c = mul(&mul(t1, &EDWARDS_2D), t2);
+    let d = mul(&add(z1, z1), z2);
+    let (e, f, g, h) = (sub(&b, &a), sub(&d, &c), add(&d, &c), add(&b, &a));
+    [mul(&e, &f), mul(&g, &h), mul(&f, &g), mul(&e, &h)]
+}
+
+/// a^(2^255 − 21) = 1/a by square and multiply.
+const fn invert(a: &Limbs) -> Limbs {
+    let mut x = *a;
+    let mut bit = 254;
+    while bit > 0 {
+        bit -= 1;
+        x = square(&x);
+        // 2^255 − 21 has every bit set but bits 2 and 4.
+        if bit != 2 && bit != 4 {
+            x = mul(&x, a);
+        }
+    }
+    x
+}
+
+/// All rows, with one inversion for all of them (Montgomery's trick).
+#[allow(long_running_const_eval)] // 513 point additions: about a second, once per build
+const fn multiples() -> [[Limbs; 3]; ROWS] {
+    let base = [BASE_X, BASE_Y, ONE, mul(&BASE_X, &BASE_Y)];
+    let mut points: [Point; ROWS] = [[ZERO, ONE, ONE, ZERO]; ROWS];
+    let mut products = [ONE; ROWS]; // products[i] = Z_0 · … · Z_(i−1)
+    let mut i = 1;
+    while i < ROWS {
+        points[i] = add_points(&points[i - 1], &base);
+        products[i] = mul(&products[i - 1], &points[i - 1][2]);
+        i += 1;
+    }
+    let mut inverse = invert(&mul(&products[ROWS - 1], &points[ROWS - 1][2]));
+    let mut rows = [[ZERO; 3]; ROWS];
+    while i > 0 {
+        i -= 1;
+        let [x, y, z, _] = points[i];
+        let z_inverse = mul(&inverse, &products[i]);
+        inverse = mul(&inverse, &z);
+        let (x, y) = (mul(&x, &z_inverse), mul(&y, &z_inverse));
+        rows[i] = [
+            canonical(&add(&y, &x)),
+            canonical(&sub(&y, &x)),
+            canonical(&mul(&mul(&x, &y), &EDWARDS_2D)),
+        ];
+    }
+    rows
+}

@@ -1,0 +1,330 @@
+//! Four lanes in a 256-bit register: the CPU instance of [`Quad`], AVX2 and FMA.
+//!
+//! # Safety
+//!
+//! The only unsafe operation here is to execute an instruction that the CPU may lack. Every method takes
+//! `self`, an [`Avx2`], whose field is private: the one way to make it is [`Avx2::detect`], which asks the CPU and
+//! the operating system (CPUID and XCR0) for AVX2 and FMA. So whoever calls a method holds the proof that its
+//! instructions exist.
+
+use super::{
+    AffineRow, BITS_2_52, C1, C2, MASK51, ProjectiveRow, Quad, TABLE_ROWS, TWO_POW_MINUS_51,
+    kernels,
+};
+use crate::field::{Field, LaneMask, Routine};
+use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
+
+cpufeatures::new!(avx2_fma, "avx2", "fma");
+
+/// Proof that the CPU has AVX2 and FMA and that the operating system saves their registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// A token, if this machine can run the instructions.
+    pub(crate) fn detect() -> Option<Self> {
+        avx2_fma::get().then_some(Self(()))
+    }
+}
+
+/// Calls an intrinsic.
+macro_rules! avx2 {
+    ($call:expr) => {{
+        // SAFETY: an `Avx2` is in scope, so the CPU has AVX2 and FMA, all that the intrinsic needs.
+        #[allow(clippy::macro_metavars_in_unsafe)]
+        unsafe {
+            $call
+        }
+    }};
+}
+
+/// Rows of four to columns of four.
+#[inline(always)]
+fn transpose(_: Avx2, rows: [__m256d; 4]) -> [__m256d; 4] {
+    let [a, b, c, d] = rows;
+    let ab_even = avx2!(_mm256_unpacklo_pd(a, b));
+    let ab_odd = avx2!(_mm256_unpackhi_pd(a, b));
+    let cd_even = avx2!(_mm256_unpacklo_pd(c, d));
+    let cd_odd = avx2!(_mm256_unpackhi_pd(c, d));
+    [
+        avx2!(_mm256_permute2f128_pd::<0x20>(ab_even, cd_even)),
+        avx2!(_mm256_permute2f128_pd::<0x20>(ab_odd, cd_odd)),
+        avx2!(_mm256_permute2f128_pd::<0x31>(ab_even, cd_even)),
+        avx2!(_mm256_permute2f128_pd::<0x31>(ab_odd, cd_odd)),
+    ]
+}
+
+#[inline(always)]
+fn load(_: Avx2, x: &[f64; 4]) -> __m256d {
+    // SAFETY: the reference is to 32 readable bytes, the load needs no alignment, and the CPU has AVX.
+    unsafe { _mm256_loadu_pd(x.as_ptr()) }
+}
+
+#[inline(always)]
+fn store(_: Avx2, x: __m256d, out: &mut [f64; 4]) {
+    // SAFETY: the reference is to 32 writable bytes, the store needs no alignment, and the CPU has AVX.
+    unsafe { _mm256_storeu_pd(out.as_mut_ptr(), x) }
+}
+
+/// All bits of the lanes of `mask`.
+#[inline(always)]
+fn expand(_: Avx2, mask: LaneMask) -> __m256d {
+    let bits = avx2!(_mm256_set_epi64x(8, 4, 2, 1));
+    let all = avx2!(_mm256_set1_epi64x(i64::from(mask)));
+    let here = avx2!(_mm256_and_si256(all, bits));
+    let lanes = avx2!(_mm256_cmpeq_epi64(here, bits));
+    avx2!(_mm256_castsi256_pd(lanes))
+}
+
+impl Quad for Avx2 {
+    type F = __m256d;
+    type I = __m256i;
+
+    #[inline(always)]
+    fn splat(self, x: f64) -> __m256d {
+        avx2!(_mm256_set1_pd(x))
+    }
+    #[inline(always)]
+    fn load(self, lanes: [f64; 4]) -> __m256d {
+        load(self, &lanes)
+    }
+    #[inline(always)]
+    fn store(self, x: __m256d) -> [f64; 4] {
+        let mut out = [0.0; 4];
+        store(self, x, &mut out);
+        out
+    }
+    #[inline(always)]
+    fn add(self, a: __m256d, b: __m256d) -> __m256d {
+        avx2!(_mm256_add_pd(a, b))
+    }
+    #[inline(always)]
+    fn sub(self, a: __m256d, b: __m256d) -> __m256d {
+        avx2!(_mm256_sub_pd(a, b))
+    }
+    #[inline(always)]
+    fn select(self, mask: LaneMask, a: __m256d, b: __m256d) -> __m256d {
+        avx2!(_mm256_blendv_pd(b, a, expand(self, mask)))
+    }
+    #[inline(always)]
+    fn split51(self, x: __m256d) -> (__m256d, __m256d) {
+        let c1 = self.splat(C1);
+        let multiple = self.sub(self.add(x, c1), c1);
+        (self.sub(x, multiple), multiple)
+    }
+    #[inline(always)]
+    fn add_quotient(self, x: __m256d, c: __m256d, factor: u32) -> __m256d {
+        avx2!(_mm256_fmadd_pd(c, self.splat(f64::from(factor) * TWO_POW_MINUS_51), x))
+    }
+    #[inline(always)]
+    fn product(self, a: __m256d, b: __m256d) -> (__m256i, __m256i) {
+        let hi = avx2!(_mm256_fmadd_pd(a, b, self.splat(C1)));
+        let lo = avx2!(_mm256_fmadd_pd(a, b, self.sub(self.splat(C2), hi)));
+        (self.bits(hi), self.bits(lo))
+    }
+    #[inline(always)]
+    fn bits(self, x: __m256d) -> __m256i {
+        avx2!(_mm256_castpd_si256(x))
+    }
+    #[inline(always)]
+    fn from_bits(self, x: __m256i) -> __m256d {
+        avx2!(_mm256_castsi256_pd(x))
+    }
+    #[inline(always)]
+    fn splat_int(self, x: u64) -> __m256i {
+        avx2!(_mm256_set1_epi64x(x as i64))
+    }
+    #[inline(always)]
+    fn add_int(self, a: __m256i, b: __m256i) -> __m256i {
+        avx2!(_mm256_add_epi64(a, b))
+    }
+    #[inline(always)]
+    fn sub_int(self, a: __m256i, b: __m256i) -> __m256i {
+        avx2!(_mm256_sub_epi64(a, b))
+    }
+    #[inline(always)]
+    fn shift_left<const N: i32>(self, x: __m256i) -> __m256i {
+        avx2!(_mm256_slli_epi64::<N>(x))
+    }
+    #[inline(always)]
+    fn shift_right<const N: i32>(self, x: __m256i) -> __m256i {
+        avx2!(_mm256_srli_epi64::<N>(x))
+    }
+    #[inline(always)]
+    fn low51(self, x: __m256i) -> __m256i {
+        avx2!(_mm256_and_si256(x, self.splat_int(MASK51)))
+    }
+    #[inline(always)]
+    fn or_bits_2_52(self, x: __m256i) -> __m256i {
+        avx2!(_mm256_or_si256(x, self.splat_int(BITS_2_52)))
+    }
+    #[inline(always)]
+    fn times19(self, x: __m256i) -> __m256i {
+        avx2!(_mm256_mul_epu32(x, self.splat_int(19)))
+    }
+
+    #[inline(always)]
+    fn store_row(self, coordinates: [&[__m256d; 5]; 4], row: usize, table: &mut [ProjectiveRow]) {
+        macro_rules! group {
+            ($group:literal, $vectors:expr) => {{
+                let [a, b, c, d] = transpose(self, $vectors);
+                store(self, a, &mut table[row].0[$group]);
+                store(self, b, &mut table[TABLE_ROWS + row].0[$group]);
+                store(self, c, &mut table[2 * TABLE_ROWS + row].0[$group]);
+                store(self, d, &mut table[3 * TABLE_ROWS + row].0[$group]);
+            }};
+        }
+        let [a, b, c, d] = coordinates;
+        group!(0, [a[0], a[1], a[2], a[3]]);
+        group!(1, [b[0], b[1], b[2], b[3]]);
+        group!(2, [c[0], c[1], c[2], c[3]]);
+        group!(3, [d[0], d[1], d[2], d[3]]);
+        group!(4, [a[4], b[4], c[4], d[4]]);
+    }
+
+    #[inline(always)]
+    fn pick_projective(self, table: &[ProjectiveRow], digits: &[i8]) -> [[__m256d; 5]; 4] {
+        let [d0, d1, d2, d3] = [digits[0], digits[1], digits[2], digits[3]];
+        let row = |lane: usize, digit: i8| {
+            &table[lane * TABLE_ROWS + usize::from(digit.unsigned_abs())].0
+        };
+        let (r0, r1, r2, r3) = (row(0, d0), row(1, d1), row(2, d2), row(3, d3));
+        // A negative digit reads group 1 for group 0 and the reverse.
+        let (n0, n1, n2, n3) =
+            (usize::from(d0 < 0), usize::from(d1 < 0), usize::from(d2 < 0), usize::from(d3 < 0));
+        macro_rules! group {
+            ($i0:expr, $i1:expr, $i2:expr, $i3:expr) => {
+                transpose(
+                    self,
+                    [
+                        load(self, &r0[$i0]),
+                        load(self, &r1[$i1]),
+                        load(self, &r2[$i2]),
+                        load(self, &r3[$i3]),
+                    ],
+                )
+            };
+        }
+        let [a0, a1, a2, a3] = group!(n0, n1, n2, n3);
+        let [b0, b1, b2, b3] = group!(1 - n0, 1 - n1, 1 - n2, 1 - n3);
+        let [c0, c1, c2, c3] = group!(2, 2, 2, 2);
+        let [t0, t1, t2, t3] = group!(3, 3, 3, 3);
+        let [a4, b4, c4, t4] = group!(4, 4, 4, 4);
+        let signs = signs(self, [d0.into(), d1.into(), d2.into(), d3.into()]);
+        let (a4, b4) =
+            (avx2!(_mm256_blendv_pd(a4, b4, signs)), avx2!(_mm256_blendv_pd(b4, a4, signs)));
+        [
+            [a0, a1, a2, a3, a4],
+            [b0, b1, b2, b3, b4],
+            [c0, c1, c2, c3, c4],
+            flip(self, signs, [t0, t1, t2, t3, t4]),
+        ]
+    }
+
+    #[inline(always)]
+    fn pick_affine(self, table: &[AffineRow], digits: &[i16]) -> [[__m256d; 5]; 3] {
+        let [d0, d1, d2, d3] = [digits[0], digits[1], digits[2], digits[3]];
+        let row = |digit: i16| &table[usize::from(digit.unsigned_abs())].0;
+        let (r0, r1, r2, r3) = (row(d0), row(d1), row(d2), row(d3));
+        let (n0, n1, n2, n3) =
+            (usize::from(d0 < 0), usize::from(d1 < 0), usize::from(d2 < 0), usize::from(d3 < 0));
+        macro_rules! group {
+            ($i0:expr, $i1:expr, $i2:expr, $i3:expr) => {
+                transpose(
+                    self,
+                    [
+                        load(self, &r0[$i0]),
+                        load(self, &r1[$i1]),
+                        load(self, &r2[$i2]),
+                        load(self, &r3[$i3]),
+                    ],
+                )
+            };
+        }
+        let [a0, a1, a2, a3] = group!(n0, n1, n2, n3);
+        let [b0, b1, b2, b3] = group!(1 - n0, 1 - n1, 1 - n2, 1 - n3);
+        let [t0, t1, t2, t3] = group!(2, 2, 2, 2);
+        let [a4, b4, t4, _] = group!(3, 3, 3, 3);
+        let signs = signs(self, [d0, d1, d2, d3]);
+        let (a4, b4) =
+            (avx2!(_mm256_blendv_pd(a4, b4, signs)), avx2!(_mm256_blendv_pd(b4, a4, signs)));
+        [[a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4], flip(self, signs, [t0, t1, t2, t3, t4])]
+    }
+
+    #[inline(always)]
+    fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output {
+        #[target_feature(enable = "avx2,fma")]
+        #[inline(never)]
+        fn run<F: Field, R: Routine<F>>(f: F, routine: R) -> R::Output {
+            routine.run(f)
+        }
+        // SAFETY: `self` proves AVX2 and FMA.
+        unsafe { run(f, routine) }
+    }
+
+    #[inline(always)]
+    fn mul_loose(self, a: &[__m256d; 5], b: &[__m256d; 5]) -> [__m256i; 5] {
+        let mut out = MaybeUninit::uninit();
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::mul_loose(out.as_mut_ptr(), a, b) };
+        // SAFETY: the kernel wrote all of it.
+        unsafe { out.assume_init() }
+    }
+    #[inline(always)]
+    fn square_loose(self, a: &[__m256d; 5]) -> [__m256i; 5] {
+        let mut out = MaybeUninit::uninit();
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::square_loose(out.as_mut_ptr(), a) };
+        // SAFETY: the kernel wrote all of it.
+        unsafe { out.assume_init() }
+    }
+    #[inline(always)]
+    fn mul(self, a: &[__m256d; 5], b: &[__m256d; 5]) -> [__m256d; 5] {
+        let mut out = MaybeUninit::uninit();
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::mul(out.as_mut_ptr(), a, b) };
+        // SAFETY: the kernel wrote all of it.
+        unsafe { out.assume_init() }
+    }
+    #[inline(always)]
+    fn mul_to(self, out: &mut [__m256d; 5], a: &[__m256d; 5], b: &[__m256d; 5]) {
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::mul(out, a, b) }
+    }
+    #[inline(always)]
+    fn square(self, a: &[__m256d; 5]) -> [__m256d; 5] {
+        let mut out = MaybeUninit::uninit();
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::square(out.as_mut_ptr(), a) };
+        // SAFETY: the kernel wrote all of it.
+        unsafe { out.assume_init() }
+    }
+    #[inline(always)]
+    fn square_to(self, out: &mut [__m256d; 5], a: &[__m256d; 5]) {
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::square(out, a) }
+    }
+}
+
+/// The sign bit of each digit in the sign bit of its lane.
+#[inline(always)]
+fn signs(_: Avx2, digits: [i16; 4]) -> __m256d {
+    let [a, b, c, d] = digits.map(i64::from);
+    let lanes = avx2!(_mm256_set_epi64x(d, c, b, a));
+    avx2!(_mm256_castsi256_pd(lanes))
+}
+
+/// Changes the sign of the lanes whose bit in `signs` is set.
+#[inline(always)]
+fn flip(q: Avx2, signs: __m256d, x: [__m256d; 5]) -> [__m256d; 5] {
+    let sign = avx2!(_mm256_and_pd(signs, q.splat(-0.0)));
+    let [a, b, c, d, e] = x;
+    [
+        avx2!(_mm256_xor_pd(a, sign)),
+        avx2!(_mm256_xor_pd(b, sign)),
+        avx2!(_mm256_xor_pd(c, sign)),
+        avx2!(_mm256_xor_pd(d, sign)),
+        avx2!(_mm256_xor_pd(e, sign)),
+    ]
+}

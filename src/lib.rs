@@ -1,0 +1,43 @@
+//! Ed25519 verification for Solana, eight signatures at a time, one to a SIMD lane.
+//!
+//! A [`Verifier`] takes [`Item`]s, each a public key, a signature and a message, and gives each its own verdict:
+//! that of ed25519-dalek 2.2.0 `verify_strict`, bit for bit ([`Profile::DalekStrict`]). It is deterministic, there
+//! is no random aggregate, and no verdict depends on the other items of a call.
+//!
+//! How lanes are computed is the [`Backend`]'s choice, made at run time from what the CPU has; a backend passes a
+//! known-answer test in every lane before its first use.
+//!
+//! # Reading order
+//!
+//! The files follow the way of the data:
+//!
+//! 1. `verifier`: items in, verdicts out; `backend`: which path they take
+//! 2. `profile`: the rules on bytes: S < L, no small order
+//! 3. `sha512`: k = SHA-512(R ‖ A ‖ M), four messages at once; `scalar`: modulo L, and into digits
+//! 4. `verify`: signatures into lanes
+//! 5. `edwards`: A decoded, and the curve's formulas
+//! 6. `straus`: \[S\]B − \[k\]A in every lane
+//! 7. `verify` again: encoded, compared with R
+//!
+//! Below them all lies `field`, arithmetic modulo 2^255 − 19 over lanes, in two representations.
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
+
+#[allow(unsafe_code)]
+mod backend;
+mod basepoint;
+mod edwards;
+mod field;
+mod profile;
+mod scalar;
+mod selftest;
+mod sha512;
+mod straus;
+mod verifier;
+mod verify;
+
+pub use backend::{Backend, BackendError, UnknownBackend};
+pub use profile::{Profile, UnknownProfile};
+pub use selftest::{PathTest, SelfTest};
+pub use verifier::{Item, LengthMismatch, Stats, Verifier};

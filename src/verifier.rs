@@ -1,0 +1,170 @@
+//! The public entry: items in, verdicts out.
+
+use crate::backend::{Backend, BackendError, Engine};
+use crate::profile::Profile;
+use crate::verify::CHUNK;
+use core::fmt;
+
+/// One signature to verify.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    /// A, the encoding of the signer's point.
+    pub public_key: &'a [u8; 32],
+    /// R ‖ S.
+    pub signature: &'a [u8; 64],
+    /// M, of any length.
+    pub message: &'a [u8],
+}
+
+/// As many verdicts as items are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LengthMismatch {
+    /// The number of items.
+    pub items: usize,
+    /// The number of verdicts.
+    pub verdicts: usize,
+}
+
+impl fmt::Display for LengthMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} items, but room for {} verdicts", self.items, self.verdicts)
+    }
+}
+
+impl core::error::Error for LengthMismatch {}
+
+/// What a verifier has done since it was made.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Signatures verified.
+    pub signatures: u64,
+    /// Calls that took the portable path because the thread's floating-point mode (MXCSR) was not the default one:
+    /// right, but slow.
+    pub float_mode_fallbacks: u64,
+}
+
+/// Verifies signatures, eight at a time where the backend can.
+///
+/// A verifier owns its scratch memory, about 100 KiB: make one for each thread and keep it. No call allocates.
+/// Each verdict depends on its own item alone, not on the others in the call, their order or their number.
+///
+/// Nothing here is constant-time: public keys, signatures and messages are public.
+///
+/// ```
+/// # use ed25519_dalek::{Signer, SigningKey};
+/// # let key = SigningKey::from_bytes(&[7; 32]);
+/// # let (public_key, signature) = (key.verifying_key().to_bytes(), key.sign(b"vote").to_bytes());
+/// use octosig::{Item, Profile, Verifier};
+///
+/// let mut verifier = Verifier::new(Profile::DalekStrict);
+/// assert!(verifier.verify(&public_key, &signature, b"vote"));
+///
+/// let items = [b"vote", b"veto"].map(|message| Item {
+///     public_key: &public_key,
+///     signature: &signature,
+///     message,
+/// });
+/// let mut verdicts = [false; 2];
+/// verifier.verify_many(&items, &mut verdicts)?;
+/// assert_eq!(verdicts, [true, false]);
+/// # Ok::<(), octosig::LengthMismatch>(())
+/// ```
+pub struct Verifier {
+    profile: Profile,
+    backend: Backend,
+    engine: Engine,
+    stats: Stats,
+}
+
+impl Verifier {
+    /// A verifier with the fastest backend that is available and passes its self-test ([`Backend::best`]).
+    #[must_use]
+    pub fn new(profile: Profile) -> Self {
+        let backend = Backend::best();
+        let (backend, engine) = match backend.engine() {
+            Ok(engine) => (backend, engine),
+            Err(_) => (Backend::Portable, Engine::portable()),
+        };
+        Self { profile, backend, engine, stats: Stats::default() }
+    }
+
+    /// A verifier with this backend and no other.
+    ///
+    /// # Errors
+    ///
+    /// If the machine cannot run the backend, or if the backend failed its self-test.
+    pub fn with_backend(profile: Profile, backend: Backend) -> Result<Self, BackendError> {
+        let engine = backend.engine()?;
+        Ok(Self { profile, backend, engine, stats: Stats::default() })
+    }
+
+    /// The rule that the verdicts follow.
+    #[must_use]
+    pub const fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// How lanes are computed.
+    #[must_use]
+    pub const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// What this verifier has done so far.
+    #[must_use]
+    pub const fn stats(&self) -> Stats {
+        self.stats
+    }
+
+    /// Whether one signature is valid.
+    #[must_use]
+    pub fn verify(&mut self, public_key: &[u8; 32], signature: &[u8; 64], message: &[u8]) -> bool {
+        let mut verdict = [false];
+        self.run(&[Item { public_key, signature, message }], &mut verdict);
+        verdict[0]
+    }
+
+    /// Sets `verdicts[i]` to whether `items[i]` is valid, whatever it was before.
+    ///
+    /// # Errors
+    ///
+    /// If the lengths differ; no verdict is set then.
+    pub fn verify_many(
+        &mut self,
+        items: &[Item<'_>],
+        verdicts: &mut [bool],
+    ) -> Result<(), LengthMismatch> {
+        if items.len() != verdicts.len() {
+            return Err(LengthMismatch { items: items.len(), verdicts: verdicts.len() });
+        }
+        self.run(items, verdicts);
+        Ok(())
+    }
+
+    /// Whether every item is valid; true if there is none. Stops soon after the first invalid one.
+    #[must_use]
+    pub fn all_valid(&mut self, items: &[Item<'_>]) -> bool {
+        items.chunks(CHUNK).all(|items| {
+            let verdicts = &mut [false; CHUNK][..items.len()];
+            self.run(items, verdicts);
+            verdicts.iter().all(|valid| *valid)
+        })
+    }
+
+    fn run(&mut self, items: &[Item<'_>], verdicts: &mut [bool]) {
+        let fell_back = self.engine.verify(self.profile, items, verdicts);
+        self.stats.signatures += items.len() as u64;
+        self.stats.float_mode_fallbacks += u64::from(fell_back);
+    }
+}
+
+impl fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verifier")
+            .field("profile", &self.profile)
+            .field("backend", &self.backend)
+            .field("stats", &self.stats)
+            .finish_non_exhaustive()
+    }
+}

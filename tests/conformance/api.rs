@@ -1,0 +1,93 @@
+//! The entries of a verifier agree with each other, and with what they document.
+
+use octosig::{Item, LengthMismatch, Profile, Verifier};
+
+use crate::case::{Case, LANES, check, verifiers};
+
+fn items(cases: &[Case]) -> Vec<Item<'_>> {
+    cases.iter().map(Case::item).collect()
+}
+
+#[test]
+fn all_valid_is_the_conjunction() {
+    let honest: Vec<Case> = (0..20).map(|seed| Case::honest(seed, 100)).collect();
+    let broken: Vec<Case> = (0..20).map(|seed| Case::broken(seed, 100)).collect();
+    for mut verifier in verifiers() {
+        for count in 0..=honest.len() {
+            let mut items = items(&honest[..count]);
+            assert!(verifier.all_valid(&items), "{count} valid items");
+            for (at, broken) in broken[..count].iter().enumerate() {
+                let good = std::mem::replace(&mut items[at], broken.item());
+                assert!(!verifier.all_valid(&items), "{count} items, item {at} is broken");
+                items[at] = good;
+            }
+        }
+    }
+}
+
+#[test]
+fn verify_is_verify_many_of_one() {
+    for mut verifier in verifiers() {
+        for seed in 0..2 * LANES as u64 {
+            for case in [Case::honest(seed, 33), Case::broken(seed, 33)] {
+                let verdict = verifier.verify(&case.public_key, &case.signature, &case.message);
+                assert_eq!(verdict, case.valid, "{}", case.name);
+                check(&mut verifier, [&case]);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_items() {
+    for mut verifier in verifiers() {
+        assert_eq!(verifier.verify_many(&[], &mut []), Ok(()));
+        assert!(verifier.all_valid(&[]));
+        assert_eq!(verifier.stats().signatures, 0);
+    }
+}
+
+#[test]
+fn lengths_that_differ_are_an_error_and_verify_nothing() {
+    let cases: Vec<Case> = (0..9).map(|seed| Case::honest(seed, 5)).collect();
+    let items = items(&cases);
+    for mut verifier in verifiers() {
+        for room in [0, 1, 8, 10, 64] {
+            let mut verdicts = vec![false; room];
+            let error = verifier.verify_many(&items, &mut verdicts).unwrap_err();
+            assert_eq!(error, LengthMismatch { items: 9, verdicts: room });
+            let text = error.to_string();
+            assert!(text.contains('9') && text.contains(&room.to_string()), "{text}");
+            assert!(verdicts.iter().all(|&verdict| !verdict));
+        }
+        assert_eq!(verifier.stats().signatures, 0);
+        check(&mut verifier, &cases);
+    }
+}
+
+#[test]
+fn every_signature_is_counted() {
+    let cases: Vec<Case> = (0..65).map(|seed| Case::honest(seed, 5)).collect();
+    for mut verifier in verifiers() {
+        let mut expected = 0;
+        for count in [1, 2, 3, 4, 5, 8, 9, 64, 65] {
+            check(&mut verifier, &cases[..count]);
+            expected += count as u64;
+        }
+        let [first, ..] = &cases[..] else { unreachable!("65 cases") };
+        assert!(verifier.verify(&first.public_key, &first.signature, &first.message));
+        assert_eq!(verifier.stats().signatures, expected + 1);
+        assert!(verifier.all_valid(&items(&cases)));
+        assert_eq!(verifier.stats().signatures, expected + 1 + 65);
+        assert_eq!(verifier.stats().float_mode_fallbacks, 0);
+    }
+}
+
+#[test]
+fn profiles() {
+    assert_eq!(Profile::default(), Profile::DalekStrict);
+    assert_eq!(Profile::DalekStrict.name(), "dalek-strict");
+    for &profile in Profile::ALL {
+        assert_eq!(Verifier::new(profile).profile(), profile);
+    }
+}

@@ -1,0 +1,146 @@
+//! Host threads whose floating-point mode is not the default one.
+#![allow(unsafe_code)]
+
+use std::arch::asm;
+
+use octosig::{Backend, Item, Verifier};
+
+use crate::case::{Case, check, verifiers};
+
+/// Round to nearest, no flushing, every exception masked.
+const DEFAULT: u32 = 0x1f80;
+/// The sticky flags that operations raise; they are results, not modes.
+const FLAGS: u32 = 0x003f;
+/// The three other roundings, flush to zero, denormals are zero, and each exception unmasked.
+const MODES: [u32; 11] = [
+    DEFAULT | 0x2000,
+    DEFAULT | 0x4000,
+    DEFAULT | 0x6000,
+    DEFAULT | 0x8000,
+    DEFAULT | 0x0040,
+    DEFAULT & !0x0080,
+    DEFAULT & !0x0100,
+    DEFAULT & !0x0200,
+    DEFAULT & !0x0400,
+    DEFAULT & !0x0800,
+    DEFAULT & !0x1000,
+];
+
+fn mxcsr() -> u32 {
+    let mut value = 0_u32;
+    // SAFETY: STMXCSR stores four bytes at its operand, the address of a live, aligned u32.
+    unsafe { asm!("stmxcsr [{}]", in(reg) &mut value, options(nostack, preserves_flags)) }
+    value
+}
+
+fn set_mxcsr(value: u32) {
+    // SAFETY: LDMXCSR reads four bytes from its operand, the address of a live u32; only the
+    // reserved bits above 16, which no caller sets, make it fault. Compiled Rust assumes the
+    // default mode for its own floating-point operations; `Mode` is in force only around a call
+    // of the library, which has none but those that it guards: that is what is tested here.
+    unsafe { asm!("ldmxcsr [{}]", in(reg) &value, options(nostack, readonly, preserves_flags)) }
+}
+
+/// The thread's floating-point mode until it is dropped.
+struct Mode(u32);
+
+impl Mode {
+    fn set(value: u32) -> Self {
+        let before = mxcsr();
+        set_mxcsr(value);
+        Self(before)
+    }
+}
+
+impl Drop for Mode {
+    fn drop(&mut self) {
+        set_mxcsr(self.0);
+    }
+}
+
+fn mixed_cases() -> Vec<Case> {
+    (0..32).flat_map(|seed| [Case::honest(seed, 200), Case::broken(seed, 20)]).collect()
+}
+
+/// The verdicts under `mode` and the register at the end.
+fn verify_under(mode: u32, verifier: &mut Verifier, items: &[Item<'_>]) -> (Vec<bool>, u32) {
+    let mut verdicts = vec![false; items.len()];
+    let guard = Mode::set(mode);
+    let result = verifier.verify_many(items, &mut verdicts);
+    let after = mxcsr();
+    drop(guard);
+    result.expect("as many verdicts as items");
+    (verdicts, after)
+}
+
+fn fallbacks(verifier: &Verifier) -> u64 {
+    verifier.stats().float_mode_fallbacks
+}
+
+#[test]
+fn verdicts_do_not_depend_on_the_mode() {
+    let cases = mixed_cases();
+    let items: Vec<Item<'_>> = cases.iter().map(Case::item).collect();
+    let expected: Vec<bool> = cases.iter().map(|case| case.valid).collect();
+    for mut verifier in verifiers() {
+        let backend = verifier.backend();
+        for mode in MODES {
+            for count in [1, 2, 3, 4, 7, 8, 9, 64] {
+                let (verdicts, after) = verify_under(mode, &mut verifier, &items[..count]);
+                assert_eq!(verdicts, expected[..count], "{backend:?}, MXCSR {mode:#06x}");
+                assert_eq!(after & !FLAGS, mode, "{backend:?} changed MXCSR");
+            }
+        }
+        // Back in the default mode, the same verifier does without the fallback.
+        let before = fallbacks(&verifier);
+        check(&mut verifier, &cases);
+        assert_eq!(fallbacks(&verifier), before);
+    }
+}
+
+#[test]
+fn fallbacks_are_counted_by_the_call() {
+    let cases = mixed_cases();
+    let items: Vec<Item<'_>> = cases.iter().map(Case::item).collect();
+    for mut verifier in verifiers() {
+        let needs_default_mode = verifier.backend() == Backend::Avx2;
+        for (calls, mode) in (1..).zip(MODES) {
+            verify_under(mode, &mut verifier, &items);
+            assert_eq!(fallbacks(&verifier), if needs_default_mode { calls } else { 0 });
+        }
+    }
+}
+
+#[test]
+fn raised_flags_are_no_mode() {
+    let cases = mixed_cases();
+    let items: Vec<Item<'_>> = cases.iter().map(Case::item).collect();
+    let expected: Vec<bool> = cases.iter().map(|case| case.valid).collect();
+    for mut verifier in verifiers() {
+        let (verdicts, after) = verify_under(DEFAULT | FLAGS, &mut verifier, &items);
+        assert_eq!(verdicts, expected);
+        assert_eq!(after, DEFAULT | FLAGS);
+        assert_eq!(fallbacks(&verifier), 0);
+    }
+}
+
+#[test]
+fn single_signatures_and_all_valid() {
+    let (honest, broken) = (Case::honest(1, 200), Case::broken(2, 200));
+    let good = vec![honest.item(); 9];
+    let mut bad = good.clone();
+    bad[8] = broken.item();
+    for mut verifier in verifiers() {
+        for mode in MODES {
+            let guard = Mode::set(mode);
+            let verdicts = [
+                verifier.verify(&honest.public_key, &honest.signature, &honest.message),
+                !verifier.verify(&broken.public_key, &broken.signature, &broken.message),
+                verifier.all_valid(&good),
+                !verifier.all_valid(&bad),
+            ];
+            drop(guard);
+            assert_eq!(verdicts, [true; 4], "{:?}, MXCSR {mode:#06x}", verifier.backend());
+        }
+    }
+}
