@@ -292,6 +292,12 @@ fn finish_sum<F: Field>(f: F, out: [&mut F::Carried; 4], products: [&F::Loose; 4
     *out[3] = f.carry(&f.add_loose(b, a));
 }
 
+/// The lanes that are 0.
+#[inline(always)]
+pub(crate) fn zero_lanes<F: Field>(f: F, a: &F::Carried) -> LaneMask {
+    zero_and_odd(f, a).0
+}
+
 /// The lanes that are 0 and the lanes whose canonical representative is odd.
 #[inline(always)]
 fn zero_and_odd<F: Field>(f: F, a: &F::Carried) -> (LaneMask, LaneMask) {

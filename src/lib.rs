@@ -16,7 +16,7 @@
 //! 3. `sha512`: k = SHA-512(R ‖ A ‖ M), four messages at once; `scalar`: modulo L, and into digits
 //! 4. `verify`: signatures into lanes
 //! 5. `edwards`: A decoded, and the curve's formulas
-//! 6. `straus`: \[S\]B − \[k\]A in every lane
+//! 6. `straus`: \[S\]B − \[k\]A in every lane; `solo`: for one signature in four lanes
 //! 7. `verify` again: encoded, compared with R
 //!
 //! Below them all lies `field`, arithmetic modulo 2^255 − 19 over lanes, in two representations.
@@ -33,6 +33,8 @@ mod profile;
 mod scalar;
 mod selftest;
 mod sha512;
+#[cfg(target_arch = "x86_64")]
+mod solo;
 mod straus;
 mod verifier;
 mod verify;

@@ -113,6 +113,14 @@ pub(crate) fn is_small_order(encoding: &[u8; 32]) -> bool {
         .any(|y| y[0] == encoding[0] && y[1..31] == encoding[1..31] && y[31] == encoding[31] & 0x7f)
 }
 
+/// Whether the y of an encoding is below p = 2^255 − 19. (The other rule for canonical encodings, no sign bit where
+/// x = 0, concerns y = ±1 alone: small order.)
+pub(crate) fn is_canonical(encoding: &[u8; 32]) -> bool {
+    encoding[31] & 0x7f != 0x7f
+        || encoding[1..31].iter().any(|byte| *byte != 0xff)
+        || encoding[0] < 0xed
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +146,25 @@ mod tests {
             }
         }
         assert_eq!(rows, 14);
+    }
+
+    #[test]
+    fn canonical_is_below_p() {
+        for sign in [0, 0x80] {
+            let encoding = |first| {
+                let mut encoding = y(first, 0xff, 0x7f);
+                encoding[31] |= sign;
+                encoding
+            };
+            for first in 0..=255 {
+                assert_eq!(is_canonical(&encoding(first)), first < 0xed);
+                for bit in 8..255 {
+                    let mut smaller = encoding(first);
+                    smaller[bit / 8] ^= 1 << (bit % 8);
+                    assert!(is_canonical(&smaller));
+                }
+            }
+        }
     }
 
     #[test]

@@ -62,6 +62,15 @@ impl<'a> Live<'a> {
         live
     }
 
+    pub(crate) fn item(&self, i: usize) -> &Item<'a> {
+        &self.items[i]
+    }
+
+    /// k and S.
+    pub(crate) fn scalars(&self, i: usize) -> (&Scalar, &Scalar) {
+        (&self.k[i], &self.s[i])
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.count
     }
@@ -87,15 +96,14 @@ impl<'a> Live<'a> {
     }
 
     /// Sets the verdict of signature `i`.
-    #[inline(always)]
-    fn decide(&self, i: usize, valid: bool, verdicts: &mut [bool]) {
+    pub(crate) fn decide(&self, i: usize, valid: bool, verdicts: &mut [bool]) {
         verdicts[usize::from(self.places[i])] = valid;
     }
 }
 
 /// What the lanes of one field need, for up to [`CHUNK`] signatures.
 pub(crate) struct Workspace<F: Field> {
-    curve: Curve<F>,
+    pub(crate) curve: Curve<F>,
     table: Vec<F::ProjectiveRow>,
     results: Vec<Group<F>>,
 }
@@ -197,7 +205,7 @@ impl<F: Field> Workspace<F> {
 }
 
 /// The encoding of the identity (0, 1).
-const IDENTITY: [u8; 32] = {
+pub(crate) const IDENTITY: [u8; 32] = {
     let mut bytes = [0; 32];
     bytes[0] = 1;
     bytes

@@ -94,6 +94,20 @@ pub(crate) const MUL_CONSTANTS: [u64; 5] =
 pub(crate) const SQUARE_CONSTANTS: [u64; 5] =
     column_constants(&[1, 1, 2, 2, 3, 2, 2, 1, 1, 0], &[0, 1, 1, 2, 2, 3, 2, 2, 1, 1]);
 
+/// Applies a function of `Quad`'s numbers limb by limb.
+macro_rules! limbwise {
+    (|$($x:ident),+| $body:expr) => {{
+        macro_rules! limb {
+            ($k:literal) => {{
+                $(let $x = $x[$k];)+
+                $body
+            }};
+        }
+        [limb!(0), limb!(1), limb!(2), limb!(3), limb!(4)]
+    }};
+}
+pub(crate) use limbwise;
+
 /// Four `f64` or four 64-bit integers at once, one per lane.
 ///
 /// As with [`Field`], a value of the implementing type is a token that proves the CPU's features.
@@ -134,6 +148,17 @@ pub(crate) trait Quad: Copy {
     fn or_bits_2_52(self, x: Self::I) -> Self::I;
     /// 19 x, x < 2^32.
     fn times19(self, x: Self::I) -> Self::I;
+
+    // Across lanes.
+
+    /// The lanes that the four two-bit fields of `CONTROL` name, the lowest field's first.
+    fn permute<const CONTROL: i32>(self, x: Self::F) -> Self::F;
+    /// The same for integers.
+    fn permute_int<const CONTROL: i32>(self, x: Self::I) -> Self::I;
+    /// −x in the lanes of `mask`.
+    fn negate_lanes(self, mask: LaneMask, x: Self::I) -> Self::I;
+    /// x · 2^n mod 2^64 with the lane's n; 0 for n = 64.
+    fn shift_lanes(self, n: [u64; 4], x: Self::I) -> Self::I;
 
     fn store_row(self, coordinates: [&[Self::F; 5]; 4], row: usize, table: &mut [ProjectiveRow]);
     fn pick_projective(self, table: &[ProjectiveRow], digits: &[i8]) -> [[Self::F; 5]; 4];
@@ -332,19 +357,6 @@ pub(crate) fn carry<Q: Quad>(q: Q, a: &[Q::I; 5]) -> [Q::F; 5] {
         limb!(3, q.shift_right::<51>(z[2]), CARRY_OFFSET),
         limb!(4, q.shift_right::<51>(z[3]), CARRY_OFFSET),
     ]
-}
-
-/// Applies a function of `Quad`'s numbers limb by limb.
-macro_rules! limbwise {
-    (|$($x:ident),+| $body:expr) => {{
-        macro_rules! limb {
-            ($k:literal) => {{
-                $(let $x = $x[$k];)+
-                $body
-            }};
-        }
-        [limb!(0), limb!(1), limb!(2), limb!(3), limb!(4)]
-    }};
 }
 
 /// See the module's documentation.

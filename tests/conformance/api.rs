@@ -88,6 +88,7 @@ fn profiles() {
     assert_eq!(Profile::default(), Profile::DalekStrict);
     assert_eq!(Profile::DalekStrict.name(), "dalek-strict");
     for &profile in Profile::ALL {
+        assert_eq!(profile.name().parse(), Ok(profile));
         assert_eq!(Verifier::new(profile).profile(), profile);
     }
 }

@@ -41,6 +41,31 @@ fn seven_poisoned_lanes() {
     }
 }
 
+/// Signatures that share one inversion: a lane's denominators are multiplied over many groups.
+#[test]
+fn undecodable_keys_among_many() {
+    let honest = Case::honest(4, 32);
+    let undecodable: Vec<Case> = (2..=255)
+        .map(|y| {
+            let mut key = honest.public_key;
+            (key[0], key[31]) = (y, key[31] & 0x80 | y >> 1);
+            Case::from_parts(format!("A {y}"), key, honest.r(), honest.s(), &honest.message[..])
+        })
+        .filter(|case| ed25519_dalek::VerifyingKey::from_bytes(&case.public_key).is_err())
+        .collect();
+    assert!(undecodable.len() > 64);
+    for mut verifier in verifiers() {
+        for stride in [2, 3, 7, 8, 9, 63, 64, 65] {
+            check(
+                &mut verifier,
+                undecodable.iter().enumerate().flat_map(|(i, case)| {
+                    std::iter::once(case).chain((i % stride == 0).then_some(&honest))
+                }),
+            );
+        }
+    }
+}
+
 #[test]
 fn every_pattern_of_verdicts() {
     let honest: Vec<Case> = (0..LANES as u64).map(|seed| Case::honest(seed, 32)).collect();

@@ -165,6 +165,27 @@ impl Quad for Avx2 {
     }
 
     #[inline(always)]
+    fn permute<const CONTROL: i32>(self, x: __m256d) -> __m256d {
+        avx2!(_mm256_permute4x64_pd::<CONTROL>(x))
+    }
+    #[inline(always)]
+    fn permute_int<const CONTROL: i32>(self, x: __m256i) -> __m256i {
+        avx2!(_mm256_permute4x64_epi64::<CONTROL>(x))
+    }
+    #[inline(always)]
+    fn negate_lanes(self, mask: LaneMask, x: __m256i) -> __m256i {
+        let mask = self.bits(expand(self, mask));
+        let complement = avx2!(_mm256_xor_si256(x, mask));
+        self.sub_int(complement, mask)
+    }
+    #[inline(always)]
+    fn shift_lanes(self, n: [u64; 4], x: __m256i) -> __m256i {
+        let [a, b, c, d] = n.map(|n| n as i64);
+        let n = avx2!(_mm256_set_epi64x(d, c, b, a));
+        avx2!(_mm256_sllv_epi64(x, n))
+    }
+
+    #[inline(always)]
     fn store_row(self, coordinates: [&[__m256d; 5]; 4], row: usize, table: &mut [ProjectiveRow]) {
         macro_rules! group {
             ($group:literal, $vectors:expr) => {{

@@ -172,6 +172,23 @@ impl Quad for Intervals {
         assert!(all.max < 1 << 32, "not a 32-bit factor: {x:?}");
         Biased { bias: 0, value: all.scale(19) }
     }
+    // Every lane has the same interval.
+    fn permute<const CONTROL: i32>(self, x: Interval) -> Interval {
+        x
+    }
+    fn permute_int<const CONTROL: i32>(self, x: Biased) -> Biased {
+        x
+    }
+    fn negate_lanes(self, _: LaneMask, x: Biased) -> Biased {
+        assert_eq!(x.bias, 0, "the bias would be negated too");
+        Biased { bias: 0, value: x.value.union(x.value.negate()) }
+    }
+    fn shift_lanes(self, n: [u64; 4], x: Biased) -> Biased {
+        assert_eq!(x.bias, 0, "the bias would be shifted too");
+        let shifted = n.map(|n| x.value.scale(if n == 64 { 0 } else { 1 << n }));
+        let value = shifted.into_iter().reduce(Interval::union).expect("four lanes");
+        Biased { bias: 0, value: value.within(i64::MAX.into(), "shift") }
+    }
     fn store_row(self, _: [&[Interval; 5]; 4], _: usize, _: &mut [ProjectiveRow]) {}
     fn pick_projective(self, _: &[ProjectiveRow], _: &[i8]) -> [[Interval; 5]; 4] {
         [[Interval::symmetric(CARRIED_BOUND); 5]; 4]

@@ -81,6 +81,22 @@ impl Quad for Model {
     fn times19(self, x: [u64; 4]) -> [u64; 4] {
         each(x, |x| (x & u64::from(u32::MAX)) * 19)
     }
+    fn permute<const CONTROL: i32>(self, x: [f64; 4]) -> [f64; 4] {
+        core::array::from_fn(|lane| x[(CONTROL >> (2 * lane) & 3) as usize])
+    }
+    fn permute_int<const CONTROL: i32>(self, x: [u64; 4]) -> [u64; 4] {
+        core::array::from_fn(|lane| x[(CONTROL >> (2 * lane) & 3) as usize])
+    }
+    fn negate_lanes(self, mask: LaneMask, x: [u64; 4]) -> [u64; 4] {
+        core::array::from_fn(
+            |lane| {
+                if mask >> lane & 1 == 1 { x[lane].wrapping_neg() } else { x[lane] }
+            },
+        )
+    }
+    fn shift_lanes(self, n: [u64; 4], x: [u64; 4]) -> [u64; 4] {
+        both(x, n, |x, n| if n == 64 { 0 } else { x << n })
+    }
     fn store_row(self, coordinates: [&[[f64; 4]; 5]; 4], row: usize, table: &mut [ProjectiveRow]) {
         for lane in 0..4 {
             let groups = &mut table[lane * TABLE_ROWS + row].0;

@@ -12,12 +12,8 @@ fn main() -> Result<(), String> {
     let mut verifier = match plan.rest.as_deref() {
         None | Some("auto") => Verifier::new(Profile::DalekStrict),
         Some(name) => {
-            let backend = Backend::ALL
-                .iter()
-                .find(|backend| backend.name() == name)
-                .ok_or_else(|| format!("{name}: no such backend"))?;
-            Verifier::with_backend(Profile::DalekStrict, *backend)
-                .map_err(|error| error.to_string())?
+            let backend: Backend = name.parse().map_err(|error| format!("{name}: {error}"))?;
+            Verifier::with_backend(Profile::DalekStrict, backend).map_err(|e| e.to_string())?
         }
     };
     let mut verdicts = vec![false; plan.count];

@@ -1,0 +1,265 @@
+//! One signature in four lanes: the coordinates of one point side by side, for calls that are too small to fill a
+//! group.
+//!
+//! A lone signature in a group of four leaves three lanes idle, and the group takes as long as ever. Here the four
+//! products of a step run in the four lanes instead (Hisil, Wong, Carter, Dawson 2008, section 4). A and R are
+//! decoded together, one in each lane of a group, and the result is compared with R as a point, which saves the
+//! inversion. That is the comparison of encodings as long as R's own encoding is the canonical one.
+
+use crate::edwards::{Curve, EdwardsPoint, ProjectivePoint, zero_lanes};
+use crate::field::fma::{self, AffineRow, BASE_TABLE, Carried, Fma, Loose, Quad, limbwise};
+use crate::field::{Field, Limbs, MAX_LANES, Routine, TABLE_ROWS};
+use crate::profile::{halves, is_canonical};
+use crate::scalar::{BASE_DIGITS, KEY_DIGITS, Scalar};
+use crate::verify::Live;
+
+/// The signatures that are decoded together.
+const SOLO_MAX: usize = 2;
+
+const ONE: Limbs = [1, 0, 0, 0, 0];
+const TWO: Limbs = [2, 0, 0, 0, 0];
+const ZERO: Limbs = [0; 5];
+
+/// Lanes (X, Y, Z, X + Y): the input of a doubling.
+struct Doubling<F>(Carried<F>);
+/// Lanes (Y − X, Y + X, Z, T): the first input of an addition.
+#[derive(Clone, Copy)]
+struct Adding<F>(Carried<F>);
+/// Lanes (Y − X, Y + X, 2Z, 2dT): the second input of an addition.
+#[derive(Clone, Copy)]
+struct Cached<F>(Carried<F>);
+/// Lanes (E, F, G, H).
+struct Completed<F>(Carried<F>);
+
+/// The control of [`Quad::permute`] that puts lane `a` first, then `b`, `c` and `d`.
+const fn lanes(a: i32, b: i32, c: i32, d: i32) -> i32 {
+    a | b << 2 | c << 4 | d << 6
+}
+
+impl<F: Copy> Doubling<F> {
+    /// 2P, as [`crate::edwards::double`].
+    #[inline(always)]
+    fn double<Q: Quad<F = F>>(&self, q: Q) -> Completed<F> {
+        let squares = q.square_loose(&self.0.0);
+        // ((X+Y)², 2Z², 0, 0) + (−Y², −Y², Y², Y²) + (−X², X², −X², X²)
+        let sums = limbwise!(|squares| {
+            let top = q.permute_int::<{ lanes(3, 2, 2, 2) }>(squares);
+            let yy = q.permute_int::<{ lanes(1, 1, 1, 1) }>(squares);
+            let xx = q.permute_int::<{ lanes(0, 0, 0, 0) }>(squares);
+            let signed = q.add_int(q.negate_lanes(0b0011, yy), q.negate_lanes(0b0101, xx));
+            q.add_int(q.shift_lanes([0, 1, 64, 64], top), signed)
+        });
+        Completed(Carried(fma::carry(q, &sums)))
+    }
+}
+
+impl<F: Copy> Adding<F> {
+    /// P + Q, as [`crate::edwards::add_projective`].
+    #[inline(always)]
+    fn add<Q: Quad<F = F>>(&self, q: Q, other: &Cached<F>) -> Completed<F> {
+        // (A, B, D, C)
+        let products = q.mul_loose(&self.0.0, &other.0.0);
+        // (B, D, D, B) + (−A, −C, C, A)
+        let sums = limbwise!(|products| {
+            let first = q.permute_int::<{ lanes(1, 2, 2, 1) }>(products);
+            let second = q.permute_int::<{ lanes(0, 3, 3, 0) }>(products);
+            q.add_int(first, q.negate_lanes(0b0011, second))
+        });
+        Completed(Carried(fma::carry(q, &sums)))
+    }
+
+    /// 2Z and 2dT for Z and T; `factors` has the lanes (1, 1, 2, 2d).
+    #[inline(always)]
+    fn cached<Q: Quad<F = F>>(&self, q: Q, factors: &Carried<F>) -> Cached<F> {
+        Cached(Carried(q.mul(&self.0.0, &factors.0)))
+    }
+}
+
+impl<F: Copy> Completed<F> {
+    /// (X, Y, Z, T) = (E F, G H, F G, E H), uncarried.
+    #[inline(always)]
+    fn products<Q: Quad<F = F>>(&self, q: Q) -> Loose<Q::I> {
+        let c = self.0.0;
+        let a = limbwise!(|c| q.permute::<{ lanes(0, 2, 1, 0) }>(c));
+        let b = limbwise!(|c| q.permute::<{ lanes(1, 3, 2, 3) }>(c));
+        Loose(q.mul_loose(&a, &b))
+    }
+    /// (X, Y, Z, T)
+    #[inline(always)]
+    fn coordinates<Q: Quad<F = F>>(&self, q: Q) -> Carried<F> {
+        Carried(fma::carry(q, &self.products(q).0))
+    }
+    #[inline(always)]
+    fn doubling<Q: Quad<F = F>>(&self, q: Q) -> Doubling<F> {
+        let products = self.products(q).0;
+        // (X, Y, Z, Y) + (0, 0, 0, X)
+        let sums = limbwise!(|products| {
+            let y = q.permute_int::<{ lanes(0, 1, 2, 1) }>(products);
+            let x = q.permute_int::<{ lanes(0, 0, 0, 0) }>(products);
+            q.add_int(y, q.shift_lanes([64, 64, 64, 0], x))
+        });
+        Doubling(Carried(fma::carry(q, &sums)))
+    }
+    #[inline(always)]
+    fn adding<Q: Quad<F = F>>(&self, q: Q) -> Adding<F> {
+        let products = self.products(q).0;
+        // (Y, Y, Z, T) + (−X, X, 0, 0)
+        let sums = limbwise!(|products| {
+            let y = q.permute_int::<{ lanes(1, 1, 2, 3) }>(products);
+            let x = q.permute_int::<{ lanes(0, 0, 0, 0) }>(products);
+            let x = q.shift_lanes([0, 0, 64, 64], x);
+            q.add_int(y, q.negate_lanes(0b0001, x))
+        });
+        Adding(Carried(fma::carry(q, &sums)))
+    }
+}
+
+impl<F: Copy> Cached<F> {
+    /// −P if `negative`: the first two lanes change places, the last one its sign.
+    #[inline(always)]
+    fn negate_if<Q: Quad<F = F>>(&self, q: Q, negative: bool) -> Self {
+        if !negative {
+            return *self;
+        }
+        let c = self.0.0;
+        let swapped = Carried(limbwise!(|c| q.permute::<{ lanes(1, 0, 2, 3) }>(c)));
+        Self(Fma(q).negate_where(0b1000, &swapped))
+    }
+
+    /// A row of the table of B.
+    #[inline(always)]
+    fn of_base<Q: Quad<F = F>>(q: Q, row: &AffineRow) -> Self {
+        let [y_plus_x, y_minus_x, xy2d, last] = &row.0;
+        let low = |i: usize, z: f64| q.load([y_minus_x[i], y_plus_x[i], z, xy2d[i]]);
+        let top = q.load([last[1], last[0], 0.0, last[2]]);
+        Self(Carried([low(0, 2.0), low(1, 0.0), low(2, 0.0), low(3, 0.0), top]))
+    }
+}
+
+/// [S]B + [k]P for one point P, as [`crate::straus::double_scalar_mul`]: the lanes (X, Y, Z, T).
+#[inline(always)]
+fn double_scalar_mul<Q: Quad>(q: Q, point: &[Limbs; 3], k: &Scalar, s: &Scalar) -> Carried<Q::F> {
+    let f = Fma(q);
+    let [x, y, xy] = point;
+    let ys = f.pack(&[*y, *y, ONE, *xy]);
+    let xs = f.negate_where(0b0001, &f.pack(&[*x, *x, ZERO, ZERO]));
+    let first = Adding(f.carry_sum(&f.add(&ys, &xs)));
+    let identity = Adding(f.pack(&[ONE, ONE, ONE, ZERO]));
+
+    let factors = f.pack(&[ONE, ONE, TWO, crate::basepoint::EDWARDS_2D]);
+    let cached = first.cached(q, &factors);
+    let mut table = [identity.cached(q, &factors); TABLE_ROWS];
+    let mut multiple = first;
+    for row in &mut table[1..TABLE_ROWS - 1] {
+        *row = multiple.cached(q, &factors);
+        multiple = multiple.add(q, &cached).adding(q);
+    }
+    table[TABLE_ROWS - 1] = multiple.cached(q, &factors);
+
+    let key_digits = k.signed_digits::<5, KEY_DIGITS>();
+    let base_digits = s.signed_digits::<10, BASE_DIGITS>();
+    let mut sum = identity;
+    let mut position = KEY_DIGITS;
+    loop {
+        position -= 1;
+        let digit = key_digits[position];
+        let row = table[usize::from(digit.unsigned_abs())].negate_if(q, digit < 0);
+        let mut completed = sum.add(q, &row);
+        if position % 2 == 0 {
+            let digit = base_digits[position / 2];
+            let row = Cached::of_base(q, &BASE_TABLE[usize::from(digit.unsigned_abs())]);
+            completed = completed.adding(q).add(q, &row.negate_if(q, digit < 0));
+        }
+        if position == 0 {
+            return completed.coordinates(q);
+        }
+        let mut doubling = completed.doubling(q);
+        for _ in 0..4 {
+            doubling = doubling.double(q).doubling(q);
+        }
+        sum = doubling.double(q).adding(q);
+    }
+}
+
+/// Decides signatures `from .. to` of `live`, at most [`SOLO_MAX`].
+#[inline(always)]
+pub(crate) fn decide<Q: Quad>(
+    f: Fma<Q>,
+    curve: &Curve<Fma<Q>>,
+    live: &Live<'_>,
+    from: usize,
+    to: usize,
+    verdicts: &mut [bool],
+) {
+    debug_assert!(to - from <= SOLO_MAX);
+    // Lanes A, R, A, R.
+    let mut encodings = [crate::verify::IDENTITY; MAX_LANES];
+    for (i, pair) in (from..to).zip(encodings.chunks_exact_mut(2)) {
+        let item = live.item(i);
+        pair.copy_from_slice(&[*item.public_key, *halves(item.signature).0]);
+    }
+    let (points, decoded) = EdwardsPoint::decompress_negated(f, curve, &encodings);
+    let ProjectivePoint { x, y, .. } = &points.projective;
+    let mut affine = [[ZERO; 4]; 3];
+    for (coordinate, limbs) in [x, y, &points.t].into_iter().zip(&mut affine) {
+        f.unpack(coordinate, limbs);
+    }
+    let [x, y, xy] = &affine;
+    for (i, lane) in (from..to).zip([0, 2]) {
+        let (a, r) = (lane, lane + 1);
+        let canonical = is_canonical(halves(live.item(i).signature).0);
+        let (k, s) = live.scalars(i);
+        let minus_a = [x[a], y[a], xy[a]];
+        let equal = f.call(Equation { minus_a: &minus_a, k, s, minus_r: [&x[r], &y[r]] });
+        live.decide(i, canonical && decoded >> lane & 0b11 == 0b11 && equal, verdicts);
+    }
+}
+
+/// Whether [S]B − [k]A = R.
+struct Equation<'a> {
+    /// x, y and xy of −A.
+    minus_a: &'a [Limbs; 3],
+    k: &'a Scalar,
+    s: &'a Scalar,
+    /// x and y of −R.
+    minus_r: [&'a Limbs; 2],
+}
+
+impl<Q: Quad> Routine<Fma<Q>> for Equation<'_> {
+    type Output = bool;
+    #[inline(always)]
+    fn run(self, f: Fma<Q>) -> bool {
+        let q = f.0;
+        let [x, y] = self.minus_r;
+        let sum = double_scalar_mul(q, self.minus_a, self.k, self.s);
+        // In affine coordinates −R = (x, y): X + x Z = 0 and −Y + y Z = 0.
+        let c = sum.0;
+        let z = Carried(limbwise!(|c| q.permute::<{ lanes(2, 2, 2, 2) }>(c)));
+        let products = f.mul(&f.pack(&[*x, *y, ZERO, ZERO]), &z);
+        let differences = f.carry_sum(&f.add(&products, &f.negate_where(0b0010, &sum)));
+        zero_lanes(f, &differences) & 0b11 == 0b11
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::fma::intervals::{self, Intervals};
+
+    /// No intermediate of any step leaves its bounds, for all inputs of the classes.
+    #[test]
+    fn bounds_hold_for_all_inputs() {
+        let (q, any) = (Intervals, intervals::carried);
+        let completed = [Doubling(any()).double(q), Adding(any()).add(q, &Cached(any()))];
+        for Completed(limbs) in completed {
+            intervals::widen(limbs.0);
+        }
+        let Doubling(limbs) = Completed(any()).doubling(q);
+        intervals::widen(limbs.0);
+        let Adding(limbs) = Completed(any()).adding(q);
+        intervals::widen(limbs.0);
+        intervals::widen(Completed(any()).coordinates(q).0);
+        let Cached(limbs) = Adding(any()).cached(q, &any()).negate_if(q, true);
+        intervals::widen(limbs.0);
+    }
+}
