@@ -23,14 +23,19 @@ EOF
 backend=auto serial='' pairs=9 seconds=0.5 cpu='' rows=()
 while [ $# -gt 0 ]; do
     case $1 in
-        --backend) backend=${2:?} && shift ;;
+        --backend) backend=${2:?a value is missing} && shift ;;
         --serial) serial='--cfg curve25519_dalek_backend="serial"' ;;
-        --pairs) pairs=${2:?} && shift ;;
-        --seconds) seconds=${2:?} && shift ;;
-        --cpu) cpu=${2:?} && shift ;;
+        --pairs) pairs=${2:?a value is missing} && shift ;;
+        --seconds) seconds=${2:?a value is missing} && shift ;;
+        --cpu) cpu=${2:?a value is missing} && shift ;;
         -h | --help) usage && exit ;;
         -*) usage >&2 && exit 2 ;;
-        *) rows+=("$1") ;;
+        *)
+            if ! [[ $1 =~ ^[1-9][0-9]*:[0-9]+(:[1-9][0-9]*)?$ ]]; then
+                usage >&2 && exit 2
+            fi
+            rows+=("$1")
+            ;;
     esac
     shift
 done
@@ -39,7 +44,7 @@ if [ ${#rows[@]} -eq 0 ]; then
 fi
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-export RUSTFLAGS="${RUSTFLAGS-}${serial:+ $serial}"
+export RUSTFLAGS="${RUSTFLAGS:+$RUSTFLAGS }$serial"
 target=$root/target/paired${serial:+-serial}
 cargo build --quiet --release --target-dir "$target" \
     --manifest-path "$root/benches/paired/Cargo.toml"

@@ -266,7 +266,7 @@ const fn tail(rest: usize) -> (usize, usize) {
     match rest {
         1 | 2 => (0, rest),
         3 | 4 => (rest, 0),
-        5 => (4, 1),
+        5 | 6 => (4, rest - 4),
         _ => (0, 0),
     }
 }

@@ -143,8 +143,8 @@ impl<F: Field> EdwardsPoint<F> {
 
     /// self = [2^n] self, n at least 1. T is not read.
     #[inline(always)]
-    pub(crate) fn double_times(&mut self, f: F, curve: &Curve<F>, n: usize) {
-        f.call(DoubleTimes { point: self, curve, n });
+    pub(crate) fn double_times(&mut self, f: F, scratch: &mut CompletedPoint<F>, n: usize) {
+        f.call(DoubleTimes { point: self, scratch, n });
     }
 
     #[inline(always)]
@@ -216,7 +216,7 @@ impl<F: Field> Routine<F> for DecompressNegated<'_, F> {
 
 struct DoubleTimes<'a, F: Field> {
     point: &'a mut EdwardsPoint<F>,
-    curve: &'a Curve<F>,
+    scratch: &'a mut CompletedPoint<F>,
     n: usize,
 }
 
@@ -224,14 +224,13 @@ impl<F: Field> Routine<F> for DoubleTimes<'_, F> {
     type Output = ();
     #[inline(always)]
     fn run(self, f: F) {
-        let Self { point, curve, n } = self;
-        let mut completed = CompletedPoint::placeholder(curve);
+        let Self { point, scratch: completed, n } = self;
         for _ in 1..n {
             completed.set_double(f, &point.projective);
-            point.projective.set(f, &completed);
+            point.projective.set(f, completed);
         }
         completed.set_double(f, &point.projective);
-        point.set(f, &completed);
+        point.set(f, completed);
     }
 }
 

@@ -63,7 +63,7 @@ impl<F: Field> Routine<F> for FillTable<'_, F> {
 /// sum += [digit]P, T left as it was; with a second digit, + [digit]B.
 struct AddDigits<'a, F: Field> {
     sum: &'a mut EdwardsPoint<F>,
-    curve: &'a Curve<F>,
+    scratch: &'a mut CompletedPoint<F>,
     table: &'a [F::ProjectiveRow],
     key: &'a [i8; MAX_LANES],
     base: Option<&'a [i16; MAX_LANES]>,
@@ -73,16 +73,15 @@ impl<F: Field> Routine<F> for AddDigits<'_, F> {
     type Output = ();
     #[inline(always)]
     fn run(self, f: F) {
-        let Self { sum, curve, table, key, base } = self;
-        let mut completed = CompletedPoint::placeholder(curve);
+        let Self { sum, scratch: completed, table, key, base } = self;
         let [y_plus_x, y_minus_x, z, t2d] = f.pick_projective(table, key);
         completed.set_sum(f, sum, &ProjectiveNiels { y_plus_x, y_minus_x, z, t2d });
         if let Some(base) = base {
-            sum.set(f, &completed);
+            sum.set(f, completed);
             let [y_plus_x, y_minus_x, xy2d] = f.pick_affine(f.base_table(), base);
             completed.set_sum_affine(f, sum, &AffineNiels { y_plus_x, y_minus_x, xy2d });
         }
-        sum.projective.set(f, &completed);
+        sum.projective.set(f, completed);
     }
 }
 
@@ -97,12 +96,13 @@ pub(crate) fn double_scalar_mul<F: Field>(
 ) -> ProjectivePoint<F> {
     f.call(FillTable { curve, point, table: &mut *table });
     let mut sum = EdwardsPoint::identity(curve);
+    let mut scratch = CompletedPoint::placeholder(curve);
     for position in (0..KEY_DIGITS).rev() {
         let base = (position % 2 == 0).then(|| &digits.base[position / 2]);
         let key = &digits.key[position];
-        f.call(AddDigits { sum: &mut sum, curve, table, key, base });
+        f.call(AddDigits { sum: &mut sum, scratch: &mut scratch, table, key, base });
         if position > 0 {
-            sum.double_times(f, curve, 5);
+            sum.double_times(f, &mut scratch, 5);
         }
     }
     sum.projective
