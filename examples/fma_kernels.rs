@@ -209,7 +209,7 @@ fn square() -> Kernel {
 }
 
 /// The whole file.
-pub fn generate() -> String {
+pub(crate) fn generate() -> String {
     let mut out = String::from(
         "//! The products of the FMA representation, four lanes each.\n\
          //!\n\

@@ -25,9 +25,7 @@ const ZERO: Limbs = [0; 5];
 const ONE: Limbs = [1, 0, 0, 0, 0];
 
 /// The table as the portable representation reads it.
-pub(crate) static PORTABLE: [[Limbs; 3]; ROWS] = TABLE;
-
-pub(crate) const TABLE: [[Limbs; 3]; ROWS] = multiples();
+pub(crate) static TABLE: [[Limbs; 3]; ROWS] = multiples();
 
 /// X, Y, Z, T with x = X/Z, y = Y/Z, xy = T/Z.
 type Point = [Limbs; 4];
@@ -86,4 +84,34 @@ const fn multiples() -> [[Limbs; 3]; ROWS] {
         ];
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curve25519_dalek::{EdwardsPoint, Scalar};
+    use num_bigint::BigUint;
+
+    fn integer(limbs: &Limbs) -> BigUint {
+        limbs.iter().rev().fold(BigUint::from(0u8), |sum, limb| (sum << 51) + *limb)
+    }
+
+    #[test]
+    fn rows_are_dalek_s_multiples() {
+        let p = (BigUint::from(1u8) << 255) - 19u8;
+        let half = (&p + 1u8) / 2u8;
+        for (multiple, row) in (0u64..).zip(&TABLE) {
+            let [y_plus_x, y_minus_x, xy2d] = row.each_ref().map(integer);
+            assert!([&y_plus_x, &y_minus_x, &xy2d].iter().all(|coordinate| **coordinate < p));
+            let x = (&y_plus_x + &p - &y_minus_x) * &half % &p;
+            let y = (&y_plus_x + &y_minus_x) * &half % &p;
+            assert_eq!(xy2d, &x * &y * integer(&EDWARDS_2D) % &p);
+
+            let expected = EdwardsPoint::mul_base(&Scalar::from(multiple)).compress();
+            let mut encoding = y.to_bytes_le();
+            encoding.resize(32, 0);
+            encoding[31] |= u8::from(x.bit(0)) << 7;
+            assert_eq!(encoding, expected.as_bytes(), "{multiple} B");
+        }
+    }
 }

@@ -227,6 +227,6 @@ impl<F: Field> Routine<F> for SquareTimes<'_, F> {
             f.square_to(&mut y, &x);
             f.square_to(&mut x, &y);
         }
-        if self.1 % 2 == 0 { f.square(&x) } else { x }
+        if self.1.is_multiple_of(2) { f.square(&x) } else { x }
     }
 }

@@ -370,7 +370,7 @@ mod tests {
     /// Every length from 0 to 400 and around the multiples of a block, ragged within a call, in calls of every
     /// size up to 9, against `sha2`.
     fn against_sha2<W: WordLanes>(w: W) {
-        let bytes: Vec<u8> = (0..20_000u32).map(|i| (i * i >> 7) as u8).collect();
+        let bytes: Vec<u8> = (0..20_000u32).map(|i| ((i * i) >> 7) as u8).collect();
         let mut lengths: Vec<usize> = (0..400).chain([1231, 1232, 1233, 5000, 19_000]).collect();
         for block in 1..12 {
             lengths.extend(block * BLOCK - 3..block * BLOCK + 4);

@@ -165,7 +165,7 @@ fn double_scalar_mul<Q: Quad>(q: Q, point: &[Limbs; 3], k: &Scalar, s: &Scalar) 
         let digit = key_digits[position];
         let row = table[usize::from(digit.unsigned_abs())].negate_if(q, digit < 0);
         let mut completed = sum.add(q, &row);
-        if position % 2 == 0 {
+        if position.is_multiple_of(2) {
             let digit = base_digits[position / 2];
             let row = Cached::of_base(q, &BASE_TABLE[usize::from(digit.unsigned_abs())]);
             completed = completed.adding(q).add(q, &row.negate_if(q, digit < 0));

@@ -98,7 +98,7 @@ pub(crate) fn double_scalar_mul<F: Field>(
     let mut sum = EdwardsPoint::identity(curve);
     let mut scratch = CompletedPoint::placeholder(curve);
     for position in (0..KEY_DIGITS).rev() {
-        let base = (position % 2 == 0).then(|| &digits.base[position / 2]);
+        let base = position.is_multiple_of(2).then(|| &digits.base[position / 2]);
         let key = &digits.key[position];
         f.call(AddDigits { sum: &mut sum, scratch: &mut scratch, table, key, base });
         if position > 0 {

@@ -166,9 +166,9 @@ impl<F: Field> Workspace<F> {
         // Lanes without a signature work on the identity's encoding and zero scalars.
         let mut encodings = [IDENTITY; MAX_LANES];
         let mut digits = Digits::ZERO;
-        for lane in 0..lanes {
+        for (lane, encoding) in encodings.iter_mut().enumerate().take(lanes) {
             let i = first + lane;
-            encodings[lane] = *live.items[i].public_key;
+            *encoding = *live.items[i].public_key;
             digits.set(lane, &live.k[i], &live.s[i]);
         }
         let (minus_a, decoded) = EdwardsPoint::decompress_negated(f, &self.curve, &encodings);
@@ -194,10 +194,11 @@ impl<F: Field> Workspace<F> {
             let x = f.mul(&group.point.x, &z_inverse);
             let y = f.mul(&group.point.y, &z_inverse);
             let encodings = compress(f, &x, &y);
-            for lane in 0..F::LANES.min(to - group.first) {
+            let lanes = F::LANES.min(to - group.first);
+            for (lane, encoding) in encodings.iter().enumerate().take(lanes) {
                 let i = group.first + lane;
                 let (r, _) = halves(live.items[i].signature);
-                let valid = group.decoded >> lane & 1 == 1 && encodings[lane] == *r;
+                let valid = group.decoded >> lane & 1 == 1 && encoding == r;
                 live.decide(i, valid, verdicts);
             }
         }

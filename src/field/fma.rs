@@ -134,7 +134,7 @@ pub(crate) trait Quad: Copy {
     /// The bits of x, 2^52 ≤ x < 2^53.
     fn bits(self, x: Self::F) -> Self::I;
     /// The inverse of [`Self::bits`].
-    fn from_bits(self, x: Self::I) -> Self::F;
+    fn float(self, x: Self::I) -> Self::F;
     fn splat_int(self, x: u64) -> Self::I;
     fn add_int(self, a: Self::I, b: Self::I) -> Self::I;
     fn sub_int(self, a: Self::I, b: Self::I) -> Self::I;
@@ -347,7 +347,7 @@ pub(crate) fn carry<Q: Quad>(q: Q, a: &[Q::I; 5]) -> [Q::F; 5] {
     macro_rules! limb {
         ($k:literal, $carry:expr, $offset:expr) => {{
             let low = q.or_bits_2_52(q.low51(z[$k]));
-            q.sub(q.from_bits(q.add_int(low, $carry)), q.splat($offset))
+            q.sub(q.float(q.add_int(low, $carry)), q.splat($offset))
         }};
     }
     [

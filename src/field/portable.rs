@@ -249,7 +249,7 @@ impl Field for Portable {
     }
     #[inline(always)]
     fn base_table(self) -> &'static [[Limbs; 3]] {
-        &basepoint::PORTABLE
+        &basepoint::TABLE
     }
     #[inline(always)]
     fn pick_affine(self, table: &[[Limbs; 3]], digits: &[i16]) -> [Carried; 3] {

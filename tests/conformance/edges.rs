@@ -2,7 +2,7 @@
 
 use curve25519_dalek::{
     constants::{ED25519_BASEPOINT_POINT as B, EIGHT_TORSION},
-    edwards::EdwardsPoint,
+    edwards::{CompressedEdwardsY, EdwardsPoint},
     scalar::Scalar,
     traits::IsIdentity,
 };
@@ -21,6 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.extend(only_the_small_order_rule_rejects());
     cases.extend(mixed_order());
     cases.extend(all_y_near_the_modulus());
+    cases.extend(undecodable());
     cases.extend(range_of_s());
     cases
 }
@@ -168,6 +169,24 @@ fn all_y_near_the_modulus() -> Vec<Case> {
             }
         }
     }
+    cases
+}
+
+/// A that is no point, below signatures that the points which may stand in for it would pass: the
+/// identity, for which R = [S]B, and with that also [S]B - [k]T for every T of small order.
+fn undecodable() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let s = secret(6);
+    for y in (2..64).filter(|y| CompressedEdwardsY(integer(*y)).decompress().is_none()) {
+        for (sign, torsion) in [0, 0x80].into_iter().cycle().zip(EIGHT_TORSION) {
+            let mut public_key = integer(y);
+            public_key[31] = sign;
+            let r = (s * B + torsion).compress().to_bytes();
+            let name = format!("no point: A {}, R {}", hex::encode(public_key), hex::encode(r));
+            cases.push(Case::from_parts(name, public_key, r, s.to_bytes(), "no point"));
+        }
+    }
+    assert!(cases.len() > 100 && cases.iter().all(|case| !case.valid));
     cases
 }
 

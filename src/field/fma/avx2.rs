@@ -128,7 +128,7 @@ impl Quad for Avx2 {
         avx2!(_mm256_castpd_si256(x))
     }
     #[inline(always)]
-    fn from_bits(self, x: __m256i) -> __m256d {
+    fn float(self, x: __m256i) -> __m256d {
         avx2!(_mm256_castsi256_pd(x))
     }
     #[inline(always)]

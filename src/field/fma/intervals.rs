@@ -128,7 +128,7 @@ impl Quad for Intervals {
         assert!(1 << 52 <= x.min && x.max < 1 << 53, "outside the binade of 2^52: {x:?}");
         Biased { bias: BITS_2_52, value: x.add(Interval::exactly(-(1 << 52))) }
     }
-    fn from_bits(self, x: Biased) -> Interval {
+    fn float(self, x: Biased) -> Interval {
         let bits = x.unsigned();
         let value = bits.add(Interval::exactly(-i128::from(BITS_2_52)));
         assert!(0 <= value.min && value.max < 1 << 52, "outside the binade of 2^52: {x:?}");

@@ -54,7 +54,7 @@ impl Quad for Model {
     fn bits(self, x: [f64; 4]) -> [u64; 4] {
         each(x, f64::to_bits)
     }
-    fn from_bits(self, x: [u64; 4]) -> [f64; 4] {
+    fn float(self, x: [u64; 4]) -> [f64; 4] {
         each(x, f64::from_bits)
     }
     fn splat_int(self, x: u64) -> [u64; 4] {
@@ -110,8 +110,7 @@ impl Quad for Model {
     }
     fn pick_projective(self, table: &[ProjectiveRow], digits: &[i8]) -> [[[f64; 4]; 5]; 4] {
         let mut out = [[[0.0; 4]; 5]; 4];
-        for lane in 0..4 {
-            let digit = digits[lane];
+        for (lane, &digit) in digits.iter().enumerate().take(4) {
             let groups = &table[lane * TABLE_ROWS + usize::from(digit.unsigned_abs())].0;
             pick_lane(groups, digit < 0, lane, &mut out);
         }
@@ -119,8 +118,7 @@ impl Quad for Model {
     }
     fn pick_affine(self, table: &[AffineRow], digits: &[i16]) -> [[[f64; 4]; 5]; 3] {
         let mut out = [[[0.0; 4]; 5]; 3];
-        for lane in 0..4 {
-            let digit = digits[lane];
+        for (lane, &digit) in digits.iter().enumerate().take(4) {
             let groups = &table[usize::from(digit.unsigned_abs())].0;
             pick_lane(groups, digit < 0, lane, &mut out);
         }
