@@ -21,7 +21,7 @@ pub struct SelfTest {
 /// One path of a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathTest {
-    /// `x8`, `x4` or `x1`: the number of signatures that go through together.
+    /// `x8`, `x4`, `x2` or `x1`: the number of signatures that go through together.
     pub path: &'static str,
     /// For each lane, whether every answer was right.
     pub lanes: Vec<bool>,
@@ -38,7 +38,9 @@ impl SelfTest {
 pub(crate) fn run(backend: Backend, engine: &mut Engine) -> SelfTest {
     let paths = match backend {
         Backend::Portable => vec![path("x1", 1, engine)],
-        Backend::Avx2 => vec![path("x8", 8, engine), path("x4", 4, engine), path("x1", 1, engine)],
+        Backend::Avx2 => [("x8", 8), ("x4", 4), ("x2", 2), ("x1", 1)]
+            .map(|(name, n)| path(name, n, engine))
+            .into(),
     };
     SelfTest { backend, paths }
 }
