@@ -121,7 +121,8 @@ impl Verifier {
     #[must_use]
     pub fn verify(&mut self, public_key: &[u8; 32], signature: &[u8; 64], message: &[u8]) -> bool {
         let mut verdict = [false];
-        self.run(&[Item { public_key, signature, message }], &mut verdict);
+        let fell_back = self.run(&[Item { public_key, signature, message }], &mut verdict);
+        self.stats.float_mode_fallbacks += u64::from(fell_back);
         verdict[0]
     }
 
@@ -138,24 +139,28 @@ impl Verifier {
         if items.len() != verdicts.len() {
             return Err(LengthMismatch { items: items.len(), verdicts: verdicts.len() });
         }
-        self.run(items, verdicts);
+        let fell_back = self.run(items, verdicts);
+        self.stats.float_mode_fallbacks += u64::from(fell_back);
         Ok(())
     }
 
     /// Whether every item is valid; true if there is none. Stops soon after the first invalid one.
     #[must_use]
     pub fn all_valid(&mut self, items: &[Item<'_>]) -> bool {
-        items.chunks(CHUNK).all(|items| {
+        let mut fell_back = false;
+        let all_valid = items.chunks(CHUNK).all(|items| {
             let verdicts = &mut [false; CHUNK][..items.len()];
-            self.run(items, verdicts);
+            fell_back |= self.run(items, verdicts);
             verdicts.iter().all(|valid| *valid)
-        })
+        });
+        self.stats.float_mode_fallbacks += u64::from(fell_back);
+        all_valid
     }
 
-    fn run(&mut self, items: &[Item<'_>], verdicts: &mut [bool]) {
-        let fell_back = self.engine.verify(self.profile, items, verdicts);
+    /// Sets the verdicts, and returns whether the floating-point mode sent the call to the portable path.
+    fn run(&mut self, items: &[Item<'_>], verdicts: &mut [bool]) -> bool {
         self.stats.signatures += items.len() as u64;
-        self.stats.float_mode_fallbacks += u64::from(fell_back);
+        self.engine.verify(self.profile, items, verdicts)
     }
 }
 

@@ -144,3 +144,17 @@ fn single_signatures_and_all_valid() {
         }
     }
 }
+
+#[test]
+fn all_valid_over_several_chunks_is_one_call() {
+    let honest = Case::honest(1, 200);
+    for mut verifier in verifiers() {
+        let guard = Mode::set(MODES[0]);
+        let valid = verifier.all_valid(&vec![honest.item(); 200]);
+        drop(guard);
+        assert!(valid);
+        let expected = u64::from(verifier.backend() == Backend::Avx2);
+        assert_eq!(verifier.stats().float_mode_fallbacks, expected);
+        assert_eq!(verifier.stats().signatures, 200);
+    }
+}
