@@ -4,10 +4,11 @@
 //! cargo run --example fma_kernels > src/field/fma/kernels.rs
 //! ```
 //!
-//! Why assembly: the compiler re-associates the integer sums of these formulas and spills every product, and its
-//! schedule of the same source changes from build to build. Here the order is fixed: columns 8 … 5 first, each
-//! folded by 2^255 = 19 into the register of column 3 … 0 as soon as it is complete, so that five accumulators
-//! are alive at any time and everything fits the sixteen registers.
+//! Why assembly: the compiler re-associates the integer sums of these formulas and spills every
+//! product, and its schedule of the same source changes from build to build. Here the order is
+//! fixed: columns 8 … 5 first, each folded by 2^255 = 19 into the register of column 3 … 0 as soon
+//! as it is complete, so that five accumulators are alive at any time and everything fits the
+//! sixteen registers.
 
 /// Registers of the five columns of the result. Column k + 5 is summed in the register of column k and folded.
 const COLUMN: [usize; 5] = [7, 8, 9, 10, 11];
@@ -147,22 +148,32 @@ impl Kernel {
         }
     }
 
-    fn print(&self, out: &mut String, name: &str, parameters: &str, doc: &str) {
-        let mut print = |text: &str| out.push_str(text);
-        print(&format!(
-            "\n/// {doc}\n///\n/// # Safety\n///\n/// The CPU has AVX2 and FMA, and `out` may be written.\n\
-             #[unsafe(naked)]\n\
-             #[allow(improper_ctypes_definitions)] // pointers only\n\
-             pub(super) unsafe extern \"sysv64\" fn {name}({parameters}) {{\n    \
-             naked_asm!(\n"
-        ));
-        for line in &self.lines {
-            print(&format!("        \"{line}\",\n"));
+    fn print(&self, out: &mut String, name: &str, parameters: [&str; 2], doc: &str) {
+        let parameters = parameters.join(", ");
+        let mut line = |text: &str| {
+            out.push_str(text);
+            out.push('\n');
+        };
+        line("");
+        line(&format!("/// {doc}"));
+        line("///");
+        line("/// # Safety");
+        line("///");
+        line("/// The CPU has AVX2 and FMA, and `out` may be written.");
+        line("#[unsafe(naked)]");
+        line("#[allow(improper_ctypes_definitions)] // pointers only");
+        line(&format!("pub(super) unsafe extern \"sysv64\" fn {name}({parameters}) {{"));
+        line("    naked_asm!(");
+        for instruction in &self.lines {
+            line(&format!("        \"{instruction}\","));
         }
         for (k, column) in COLUMN.iter().enumerate() {
-            print(&format!("        \"vmovapd [rdi + {}], ymm{column}\",\n", 32 * k));
+            line(&format!("        \"vmovapd [rdi + {}], ymm{column}\",", 32 * k));
         }
-        print("        \"ret\",\n        k = sym CONSTANTS,\n    )\n}\n");
+        line("        \"ret\",");
+        line("        k = sym CONSTANTS,");
+        line("    )");
+        line("}");
     }
 }
 
@@ -208,73 +219,75 @@ fn square() -> Kernel {
     kernel
 }
 
+/// What comes before the kernels.
+const HEADER: &str = r"//! The products of the FMA representation, four lanes each.
+//!
+//! DO NOT EDIT: printed by `cargo run --example fma_kernels`, which explains the order. A test
+//! compares.
+//!
+//! # Safety
+//!
+//! Each function is a leaf that follows the System V calling convention: its arguments come in
+//! `rdi`, `rsi` and `rdx`. It reads the 160 bytes of each operand and CONSTANTS, writes the 160
+//! bytes of the result after its last read, all of them aligned to 32 as their types are, and
+//! touches no other memory. The registers it changes, `ymm0` to `ymm15`, belong to the callee. It
+//! neither unwinds nor uses the stack.
+
+use super::{
+    BITS_2_52, C1, C2, CARRY_BIAS, CARRY_OFFSET, CARRY_OFFSET_0, MASK51, MUL_CONSTANTS,
+    SQUARE_CONSTANTS,
+};
+use core::arch::naked_asm;
+use core::arch::x86_64::{__m256d, __m256i};
+
+/// One constant per 32 bytes, in every lane.
+#[repr(C, align(32))]
+struct Constants([[u64; 4]; 27]);
+
+static CONSTANTS: Constants = Constants(constants());
+
+const fn constants() -> [[u64; 4]; 27] {
+    let mut out = [[0; 4]; 27];
+    out[0] = [C1.to_bits(); 4];
+    out[1] = [C2.to_bits(); 4];
+    out[2] = [MASK51; 4];
+    out[3] = [BITS_2_52; 4];
+    out[4] = [19; 4];
+    out[5] = [CARRY_OFFSET.to_bits(); 4];
+    out[6] = [CARRY_OFFSET_0.to_bits(); 4];
+    let mut k = 0;
+    while k < 5 {
+        out[7 + k] = [MUL_CONSTANTS[k].wrapping_neg(); 4];
+        out[12 + k] = [SQUARE_CONSTANTS[k].wrapping_neg(); 4];
+        out[17 + k] = [CARRY_BIAS.wrapping_sub(MUL_CONSTANTS[k]); 4];
+        out[22 + k] = [CARRY_BIAS.wrapping_sub(SQUARE_CONSTANTS[k]); 4];
+        k += 1;
+    }
+    out
+}
+";
+
+/// Parameters of the kernels.
+const LOOSE_OUT: &str = "out: *mut [__m256i; 5]";
+const CARRIED_OUT: &str = "out: *mut [__m256d; 5]";
+const ONE: &str = "a: &[__m256d; 5]";
+const TWO: &str = "a: &[__m256d; 5], b: &[__m256d; 5]";
+
 /// The whole file.
 pub(crate) fn generate() -> String {
-    let mut out = String::from(
-        "//! The products of the FMA representation, four lanes each.\n\
-         //!\n\
-         //! DO NOT EDIT: printed by `cargo run --example fma_kernels`, which explains the order. A test compares.\n\
-         //!\n\
-         //! # Safety\n\
-         //!\n\
-         //! Each function is a leaf that follows the System V calling convention: its arguments come in `rdi`, `rsi` and\n\
-         //! `rdx`. It reads the 160 bytes of each operand and CONSTANTS, writes the 160 bytes of the result after its\n\
-         //! last read, all of them aligned to 32 as their types are, and touches no other memory. The registers it\n\
-         //! changes, `ymm0` to `ymm15`, belong to the callee. It neither unwinds nor uses the stack.\n\n\
-         use super::{BITS_2_52, C1, C2, CARRY_BIAS, CARRY_OFFSET, CARRY_OFFSET_0, MASK51, MUL_CONSTANTS, SQUARE_CONSTANTS};\n\
-         use core::arch::naked_asm;\n\
-         use core::arch::x86_64::{__m256d, __m256i};\n\n\
-         /// One constant per 32 bytes, in every lane.\n\
-         #[repr(C, align(32))]\n\
-         struct Constants([[u64; 4]; 27]);\n\n\
-         static CONSTANTS: Constants = Constants(constants());\n\n\
-         const fn constants() -> [[u64; 4]; 27] {\n    \
-         let mut out = [[0; 4]; 27];\n    \
-         out[0] = [C1.to_bits(); 4];\n    \
-         out[1] = [C2.to_bits(); 4];\n    \
-         out[2] = [MASK51; 4];\n    \
-         out[3] = [BITS_2_52; 4];\n    \
-         out[4] = [19; 4];\n    \
-         out[5] = [CARRY_OFFSET.to_bits(); 4];\n    \
-         out[6] = [CARRY_OFFSET_0.to_bits(); 4];\n    \
-         let mut k = 0;\n    \
-         while k < 5 {\n        \
-         out[7 + k] = [MUL_CONSTANTS[k].wrapping_neg(); 4];\n        \
-         out[12 + k] = [SQUARE_CONSTANTS[k].wrapping_neg(); 4];\n        \
-         out[17 + k] = [CARRY_BIAS.wrapping_sub(MUL_CONSTANTS[k]); 4];\n        \
-         out[22 + k] = [CARRY_BIAS.wrapping_sub(SQUARE_CONSTANTS[k]); 4];\n        \
-         k += 1;\n    \
-         }\n    \
-         out\n\
-         }\n",
-    );
+    let mut out = HEADER.to_string();
     let mut kernel = multiply();
     kernel.finish_loose(Constant::Mul);
-    kernel.print(
-        &mut out,
-        "mul_loose",
-        "out: *mut [__m256i; 5], a: &[__m256d; 5], b: &[__m256d; 5]",
-        "a · b, uncarried.",
-    );
+    kernel.print(&mut out, "mul_loose", [LOOSE_OUT, TWO], "a · b, uncarried.");
     let mut kernel = multiply();
     kernel.finish_carried(Constant::MulCarry);
-    kernel.print(
-        &mut out,
-        "mul",
-        "out: *mut [__m256d; 5], a: &[__m256d; 5], b: &[__m256d; 5]",
-        "a · b, carried.",
-    );
+    kernel.print(&mut out, "mul", [CARRIED_OUT, TWO], "a · b, carried.");
     let mut kernel = square();
     kernel.finish_loose(Constant::Square);
-    kernel.print(
-        &mut out,
-        "square_loose",
-        "out: *mut [__m256i; 5], a: &[__m256d; 5]",
-        "a², uncarried.",
-    );
+    kernel.print(&mut out, "square_loose", [LOOSE_OUT, ONE], "a², uncarried.");
     let mut kernel = square();
     kernel.finish_carried(Constant::SquareCarry);
-    kernel.print(&mut out, "square", "out: *mut [__m256d; 5], a: &[__m256d; 5]", "a², carried.");
+    kernel.print(&mut out, "square", [CARRIED_OUT, ONE], "a², carried.");
     out
 }
 

@@ -1,5 +1,5 @@
-//! How lanes are computed: the choice of a backend at run time, and the one function per backend that enables its
-//! CPU features.
+//! How lanes are computed: the choice of a backend at run time, and the one function per backend
+//! that enables its CPU features.
 
 use crate::Item;
 use crate::field::portable::Portable;
@@ -60,8 +60,8 @@ impl Backend {
         }
     }
 
-    /// The fastest backend that is available and has passed its self-test. The first call tests it, in a few
-    /// milliseconds.
+    /// The fastest backend that is available and has passed its self-test. The first call tests it,
+    /// in a few milliseconds.
     #[must_use]
     pub fn best() -> Self {
         let usable = Self::ALL.iter().rev().copied().find(|backend| backend.usable().is_ok());
@@ -72,8 +72,8 @@ impl Backend {
     ///
     /// # Errors
     ///
-    /// [`BackendError::Unavailable`] if the machine cannot run the backend. A wrong answer is not an error but a
-    /// lane of the report.
+    /// [`BackendError::Unavailable`] if the machine cannot run the backend. A wrong answer is not
+    /// an error but a lane of the report.
     pub fn self_test(self) -> Result<SelfTest, BackendError> {
         let mut engine = Engine::new(self).ok_or(BackendError::Unavailable(self))?;
         Ok(selftest::run(self, &mut engine))
@@ -177,7 +177,8 @@ pub(crate) enum Engine {
     Avx2(Box<Avx2Engine>),
 }
 
-/// The workspaces of each width, and the one for a thread whose floating-point mode is not the default.
+/// The workspaces of each width, and the one for a thread whose floating-point mode is not the
+/// default.
 #[cfg(target_arch = "x86_64")]
 pub(crate) struct Avx2Engine {
     token: Avx2,
@@ -212,8 +213,8 @@ impl Engine {
         }
     }
 
-    /// Sets one verdict per item, and returns whether the floating-point mode sent the call to the portable path.
-    /// The slices have the same length.
+    /// Sets one verdict per item, and returns whether the floating-point mode sent the call to the
+    /// portable path. The slices have the same length.
     pub(crate) fn verify(
         &mut self,
         profile: Profile,
@@ -259,8 +260,9 @@ fn verify_portable(
     }
 }
 
-/// How many of the `rest` signatures that are left beside full groups of eight go to a group of four, and how many
-/// go alone; those in neither are one more group of eight, filled in part. Measured: docs/performance.md.
+/// How many of the `rest` signatures that are left beside full groups of eight go to a group of
+/// four, and how many go alone; those in neither are one more group of eight, filled in part.
+/// Measured: docs/performance.md.
 #[cfg(target_arch = "x86_64")]
 const fn tail(rest: usize) -> (usize, usize) {
     match rest {
@@ -307,14 +309,16 @@ unsafe fn verify_avx2(
     }
 }
 
-/// Whether MXCSR says round-to-nearest, all exceptions masked, no flush to zero: the mode in which a fused
-/// multiply-add is the one that the FMA representation is exact with. Its sticky flags do not matter.
+/// Whether MXCSR says round-to-nearest, all exceptions masked, no flush to zero: the mode in which
+/// a fused multiply-add is the one that the FMA representation is exact with. Its sticky flags do
+/// not matter.
 #[cfg(target_arch = "x86_64")]
 fn float_mode_is_default() -> bool {
     const DEFAULT: u32 = 0x1f80;
     const FLAGS: u32 = 0x3f;
     let mut mxcsr = 0u32;
-    // SAFETY: stores the 32 bits of MXCSR to `mxcsr` and changes nothing else; every x86-64 CPU has SSE.
+    // SAFETY: stores the 32 bits of MXCSR to `mxcsr` and changes nothing else; every x86-64 CPU has
+    // SSE.
     unsafe {
         core::arch::asm!(
             "stmxcsr [{}]",

@@ -1,7 +1,7 @@
 //! The multiples 0·B … 512·B of the base point, computed at compile time.
 //!
-//! A row is an affine Niels point (y + x, y − x, 2dxy) with canonical coordinates. Each representation has the
-//! same table in its own layout.
+//! A row is an affine Niels point (y + x, y − x, 2dxy) with canonical coordinates. Each
+//! representation has the same table in its own layout.
 
 use crate::field::Limbs;
 use crate::field::portable::{add, canonical, mul, square, sub};

@@ -1,8 +1,8 @@
 //! Points of the twisted Edwards curve −x² + y² = 1 + d x² y², one per lane.
 //!
 //! The formulas are those of the Explicit-Formulas Database for extended coordinates with a = −1
-//! (Hisil, Wong, Carter, Dawson 2008). They are complete: they hold for every pair of points of the curve, the
-//! small-order ones included, and Z is never 0.
+//! (Hisil, Wong, Carter, Dawson 2008). They are complete: they hold for every pair of points of the
+//! curve, the small-order ones included, and Z is never 0.
 
 use crate::field::{Field, LaneMask, Limbs, MAX_LANES, Routine};
 
@@ -160,9 +160,9 @@ impl<F: Field> EdwardsPoint<F> {
 
     /// −A for each lane's encoding of A, and the lanes that have a point.
     ///
-    /// RFC 8032, section 5.1.3, without its two rules for canonical encodings: y is taken modulo p, and x = 0 with
-    /// the sign bit set is 0, as ed25519-dalek decodes it. A lane without a point becomes the identity, so that
-    /// its later products are those of a point, and Z is not 0.
+    /// RFC 8032, section 5.1.3, without its two rules for canonical encodings: y is taken modulo p,
+    /// and x = 0 with the sign bit set is 0, as ed25519-dalek decodes it. A lane without a point
+    /// becomes the identity, so that its later products are those of a point, and Z is not 0.
     #[inline(always)]
     pub(crate) fn decompress_negated(
         f: F,
@@ -191,8 +191,8 @@ impl<F: Field> Routine<F> for DecompressNegated<'_, F> {
         }
         let y = f.pack(&limbs[..F::LANES]);
 
-        // x² = u/v with u = y² − 1, v = d y² + 1. The candidate u (uv)^((p − 5) / 8) squared is (u/v) times a
-        // fourth root of unity: ±1 if u/v is a square.
+        // x² = u/v with u = y² − 1, v = d y² + 1. The candidate u (uv)^((p − 5) / 8) squared is
+        // (u/v) times a fourth root of unity: ±1 if u/v is a square.
         let yy = f.square(&y);
         let u = f.carry_sum(&f.sub(&yy, &curve.one));
         let v = f.carry_sum(&f.add(&f.mul(&yy, &curve.d), &curve.one));
@@ -328,7 +328,8 @@ fn load_y(encoding: &[u8; 32]) -> Limbs {
     ]
 }
 
-/// The canonical encoding of each lane: y, and the parity of x in bit 255 (RFC 8032, section 5.1.2).
+/// The canonical encoding of each lane: y, and the parity of x in bit 255 (RFC 8032, section
+/// 5.1.2).
 #[inline(always)]
 pub(crate) fn compress<F: Field>(f: F, x: &F::Carried, y: &F::Carried) -> [[u8; 32]; MAX_LANES] {
     let mut limbs = [ZERO; MAX_LANES];
@@ -348,4 +349,27 @@ pub(crate) fn compress<F: Field>(f: F, x: &F::Carried, y: &F::Carried) -> [[u8; 
         }
     }
     encodings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::fma::Fma;
+    use crate::field::fma::intervals::{self, Intervals};
+
+    /// No intermediate of any step leaves its bounds, for all inputs of the classes.
+    #[test]
+    fn bounds_hold_for_all_inputs() {
+        let (f, any) = (Fma(Intervals), intervals::carried());
+        let check = |step: &dyn Fn([&mut _; 4])| {
+            let (mut e, mut ff, mut g, mut h) = (any, any, any, any);
+            step([&mut e, &mut ff, &mut g, &mut h]);
+            for out in [e, ff, g, h] {
+                intervals::widen(out.0);
+            }
+        };
+        check(&|out| double(f, out, [&any; 3]));
+        check(&|out| add_projective(f, out, [&any; 4], [&any; 4]));
+        check(&|out| add_affine(f, out, [&any; 4], [&any; 3]));
+    }
 }

@@ -1,11 +1,11 @@
 //! Arithmetic modulo p = 2^255 − 19, one field element per lane.
 //!
-//! Everything above the field is written once, over the trait [`Field`]. What lies below it decides how lanes are
-//! computed: [`portable`] (one lane, 5 × `u64`) and [`fma`] (four lanes, 5 × `f64`); [`Twice`] makes eight lanes
-//! of four.
+//! Everything above the field is written once, over the trait [`Field`]. What lies below it decides
+//! how lanes are computed: [`portable`] (one lane, 5 × `u64`) and [`fma`] (four lanes, 5 × `f64`);
+//! [`Twice`] makes eight lanes of four.
 //!
-//! A lane's value is x = Σ 2^(51 i) x_i. Three classes of limbs are types, so that a value which is too large for
-//! an operation does not compile:
+//! A lane's value is x = Σ 2^(51 i) x_i. Three classes of limbs are types, so that a value which is
+//! too large for an operation does not compile:
 //!
 //! | class | what it is | what may be done with it |
 //! |---|---|---|
@@ -13,7 +13,8 @@
 //! | sum | the sum or difference of two carried elements | multiplied by a carried element, or carried |
 //! | loose | uncarried product, or the sum or difference of up to [`LOOSE_TERMS`] of them | added, subtracted, carried |
 //!
-//! Each representation states the bounds of its classes, and the tests check that no intermediate leaves them.
+//! Each representation states the bounds of its classes, and the tests check that no intermediate
+//! leaves them.
 
 use crate::edwards;
 
@@ -34,7 +35,8 @@ pub(crate) type Limbs = [u64; 5];
 /// The most lanes that any field has: the size of per-lane arrays.
 pub(crate) const MAX_LANES: usize = 8;
 
-/// The most products that may be added into one loose element: F = 2Z² − Y² + X² of a doubling has four.
+/// The most products that may be added into one loose element: F = 2Z² − Y² + X² of a doubling has
+/// four.
 #[cfg(test)]
 pub(crate) const LOOSE_TERMS: usize = 4;
 
@@ -46,8 +48,9 @@ pub(crate) type LaneMask = u8;
 
 /// A computation that is compiled as a function of its own.
 ///
-/// Functions over a field are inlined into the one that enables the CPU features of its lanes. If everything were,
-/// that one would have a hundred thousand instructions. A routine is called instead: [`Field::call`].
+/// Functions over a field are inlined into the one that enables the CPU features of its lanes. If
+/// everything were, that one would have a hundred thousand instructions. A routine is called
+/// instead: [`Field::call`].
 pub(crate) trait Routine<F> {
     type Output;
     /// `#[inline(always)]`, as all that works on lanes.
@@ -56,9 +59,9 @@ pub(crate) trait Routine<F> {
 
 /// The field: [`Field::LANES`] independent elements per value.
 ///
-/// A value of the implementing type is a token: where lanes need CPU features, holding one proves that the CPU
-/// has them. All methods are `#[inline(always)]` so that they become part of the one function per backend that
-/// enables those features.
+/// A value of the implementing type is a token: where lanes need CPU features, holding one proves
+/// that the CPU has them. All methods are `#[inline(always)]` so that they become part of the one
+/// function per backend that enables those features.
 pub(crate) trait Field: Copy {
     /// Elements per value, at most [`MAX_LANES`].
     const LANES: usize;
@@ -123,17 +126,17 @@ pub(crate) trait Field: Copy {
         row: usize,
         table: &mut [Self::ProjectiveRow],
     );
-    /// The row |digit| of each lane's table, negated where the digit is negative: Y+X and Y−X change places and
-    /// 2dT its sign. Digits lie in −16 ..= 16.
+    /// The row |digit| of each lane's table, negated where the digit is negative: Y+X and Y−X
+    /// change places and 2dT its sign. Digits lie in −16 ..= 16.
     fn pick_projective(self, table: &[Self::ProjectiveRow], digits: &[i8]) -> [Self::Carried; 4];
     /// The table of (y+x, y−x, 2dxy) of 0·B … 512·B.
     fn base_table(self) -> &'static [Self::AffineRow];
-    /// The row |digit| of the table of B for each lane, negated where the digit is negative. Digits lie in
-    /// −512 ..= 512.
+    /// The row |digit| of the table of B for each lane, negated where the digit is negative. Digits
+    /// lie in −512 ..= 512.
     fn pick_affine(self, table: &[Self::AffineRow], digits: &[i16]) -> [Self::Carried; 3];
 
-    // The steps of a point's formulas, in `edwards`. They are methods so that a representation can pass them on as
-    // a whole: to its halves, or to a kernel of its own.
+    // The steps of a point's formulas, in `edwards`. They are methods so that a representation can
+    // pass them on as a whole: to its halves, or to a kernel of its own.
 
     /// (E, F, G, H) of the double of (X, Y, Z).
     #[inline(always)]
@@ -169,7 +172,8 @@ pub(crate) trait Field: Copy {
         self.mul_to(z, f, g);
     }
 
-    /// Runs a routine over `f`, a field made of this one, in a function that enables this field's CPU features.
+    /// Runs a routine over `f`, a field made of this one, in a function that enables this field's
+    /// CPU features.
     fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output;
 
     /// Runs a routine out of line.

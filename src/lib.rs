@@ -1,11 +1,12 @@
 //! Ed25519 verification for Solana, eight signatures at a time, one to a SIMD lane.
 //!
-//! A [`Verifier`] takes [`Item`]s, each a public key, a signature and a message, and gives each its own verdict:
-//! that of ed25519-dalek 2.2.0 `verify_strict`, bit for bit ([`Profile::DalekStrict`]). It is deterministic, there
-//! is no random aggregate, and no verdict depends on the other items of a call.
+//! A [`Verifier`] takes [`Item`]s, each a public key, a signature and a message, and gives each its
+//! own verdict: that of ed25519-dalek 2.2.0 `verify_strict`, bit for bit
+//! ([`Profile::DalekStrict`]). It is deterministic, there is no random aggregate, and no verdict
+//! depends on the other items of a call.
 //!
-//! How lanes are computed is the [`Backend`]'s choice, made at run time from what the CPU has; a backend passes a
-//! known-answer test in every lane before its first use.
+//! How lanes are computed is the [`Backend`]'s choice, made at run time from what the CPU has; a
+//! backend passes a known-answer test in every lane before its first use.
 //!
 //! # Reading order
 //!
@@ -21,7 +22,8 @@
 //!
 //! Below them all lies `field`, arithmetic modulo 2^255 − 19 over lanes, in two representations.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
-// Elsewhere the representation in lanes has no CPU instance, and the portable backend alone is left.
+// Elsewhere the representation in lanes has no CPU instance, and the portable backend alone is
+// left.
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_imports))]
 
 extern crate alloc;

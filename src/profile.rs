@@ -10,8 +10,8 @@ use core::str::FromStr;
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
-    /// ed25519-dalek 2.2.0 `verify_strict`, bit for bit: S < L, neither A nor R of small order, and the canonical
-    /// encoding of \[S\]B − \[k\]A equal to the bytes of R.
+    /// ed25519-dalek 2.2.0 `verify_strict`, bit for bit: S < L, neither A nor R of small order, and
+    /// the canonical encoding of \[S\]B − \[k\]A equal to the bytes of R.
     #[default]
     DalekStrict,
 }
@@ -28,10 +28,11 @@ impl Profile {
         }
     }
 
-    /// S, if the rules on bytes let the signature pass: what is left to decide is whether A decodes and whether
-    /// [S]B − [k]A encodes to the bytes of R.
+    /// S, if the rules on bytes let the signature pass: what is left to decide is whether A decodes
+    /// and whether [S]B − [k]A encodes to the bytes of R.
     ///
-    /// Comparing with R's bytes implies the rules that R decodes and that its encoding is canonical.
+    /// Comparing with R's bytes implies the rules that R decodes and that its encoding is
+    /// canonical.
     pub(crate) fn admit(self, public_key: &[u8; 32], signature: &[u8; 64]) -> Option<Scalar> {
         let (r, s) = halves(signature);
         match self {
@@ -77,8 +78,8 @@ pub(crate) fn halves(signature: &[u8; 64]) -> (&[u8; 32], &[u8; 32]) {
     (&halves[0], &halves[1])
 }
 
-/// The seven y, each with either sign bit an encoding, that decode to the eight points of small order:
-/// 0, 1, −1, the two of order 8, and the non-canonical forms p of 0 and p + 1 of 1.
+/// The seven y, each with either sign bit an encoding, that decode to the eight points of small
+/// order: 0, 1, −1, the two of order 8, and the non-canonical forms p of 0 and p + 1 of 1.
 const SMALL_ORDER_Y: [[u8; 32]; 7] = [
     y(0x00, 0x00, 0x00),
     y(0x01, 0x00, 0x00),
@@ -113,8 +114,8 @@ pub(crate) fn is_small_order(encoding: &[u8; 32]) -> bool {
         .any(|y| y[0] == encoding[0] && y[1..31] == encoding[1..31] && y[31] == encoding[31] & 0x7f)
 }
 
-/// Whether the y of an encoding is below p = 2^255 − 19. (The other rule for canonical encodings, no sign bit where
-/// x = 0, concerns y = ±1 alone: small order.)
+/// Whether the y of an encoding is below p = 2^255 − 19. (The other rule for canonical encodings,
+/// no sign bit where x = 0, concerns y = ±1 alone: small order.)
 pub(crate) fn is_canonical(encoding: &[u8; 32]) -> bool {
     encoding[31] & 0x7f != 0x7f
         || encoding[1..31].iter().any(|byte| *byte != 0xff)

@@ -28,9 +28,10 @@ impl Scalar {
 
     /// The integer of 512 bits modulo L.
     ///
-    /// Barrett (Handbook of Applied Cryptography, 14.42) with the quotient q = ⌊x · MU / 2^512⌋. From
-    /// 2^512/L − 1 < MU ≤ 2^512/L follows x/L − 2 < q ≤ x/L for x < 2^512, so that x − q L lies in [0, 2L): one
-    /// subtraction is left at most. Both fit 254 bits: the low four words are enough.
+    /// Barrett (Handbook of Applied Cryptography, 14.42) with the quotient q = ⌊x · MU / 2^512⌋.
+    /// From 2^512/L − 1 < MU ≤ 2^512/L follows x/L − 2 < q ≤ x/L for x < 2^512, so that x − q L
+    /// lies in [0, 2L): one subtraction is left at most. Both fit 254 bits: the low four words are
+    /// enough.
     pub(crate) fn from_wide(bytes: &[u8; 64]) -> Self {
         let x = words::<8>(bytes);
         let mut product = [0; 13];
@@ -46,8 +47,8 @@ impl Scalar {
 
     /// Digits d_i in −2^(WIDTH − 1) … 2^(WIDTH − 1) − 1 with Σ 2^(WIDTH i) d_i = the scalar.
     ///
-    /// N · WIDTH ≥ 254, so that the carry out of the last digit is 0: the digit's own bits are at most
-    /// ⌊L / 2^(WIDTH (N − 1))⌋ = 8 or 4 for the two widths in use.
+    /// N · WIDTH ≥ 254, so that the carry out of the last digit is 0: the digit's own bits are at
+    /// most ⌊L / 2^(WIDTH (N − 1))⌋ = 8 or 4 for the two widths in use.
     pub(crate) fn signed_digits<const WIDTH: usize, const N: usize>(&self) -> [i16; N] {
         const { assert!(N * WIDTH >= 254 && WIDTH < 16) };
         let mut digits = [0; N];

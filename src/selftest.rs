@@ -1,7 +1,8 @@
 //! The known-answer test that a backend must pass before its first use.
 //!
-//! Each path is a way through the code that a number of signatures takes. In every lane of every path there is once
-//! the only broken signature among valid ones, and once the only valid one among broken ones.
+//! Each path is a way through the code that a number of signatures takes. In every lane of every
+//! path there is once the only broken signature among valid ones, and once the only valid one among
+//! broken ones.
 
 use crate::Item;
 use crate::backend::{Backend, Engine};

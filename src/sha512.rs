@@ -1,8 +1,8 @@
 //! SHA-512(R ‖ A ‖ M), four messages at once.
 //!
-//! Messages of one call are sorted by their number of blocks and hashed four at a time; a lane whose message is
-//! shorter than its neighbours' hands over its digest at its last block and idles. A lone message goes to `sha2`,
-//! as do all messages of the portable backend.
+//! Messages of one call are sorted by their number of blocks and hashed four at a time; a lane
+//! whose message is shorter than its neighbours' hands over its digest at its last block and idles.
+//! A lone message goes to `sha2`, as do all messages of the portable backend.
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -22,7 +22,8 @@ pub(crate) struct Preimage<'a> {
     pub(crate) message: &'a [u8],
 }
 
-/// Four 64-bit words, one per message. A value of the implementing type is a token that proves the CPU's features.
+/// Four 64-bit words, one per message. A value of the implementing type is a token that proves the
+/// CPU's features.
 pub(crate) trait WordLanes: Copy {
     type W: Copy;
     fn splat(self, x: u64) -> Self::W;
@@ -78,7 +79,8 @@ impl Preimage<'_> {
         (self.len() + 17).div_ceil(BLOCK)
     }
 
-    /// Block `index`: a piece of the message itself where it lies in one, or else put together in `scratch`.
+    /// Block `index`: a piece of the message itself where it lies in one, or else put together in
+    /// `scratch`.
     #[inline(always)]
     fn block<'s>(&'s self, index: usize, scratch: &'s mut [u8; BLOCK]) -> &'s [u8; BLOCK] {
         let start = index * BLOCK;
@@ -367,8 +369,8 @@ mod tests {
         }
     }
 
-    /// Every length from 0 to 400 and around the multiples of a block, ragged within a call, in calls of every
-    /// size up to 9, against `sha2`.
+    /// Every length from 0 to 400 and around the multiples of a block, ragged within a call, in
+    /// calls of every size up to 9, against `sha2`.
     fn against_sha2<W: WordLanes>(w: W) {
         let bytes: Vec<u8> = (0..20_000u32).map(|i| ((i * i) >> 7) as u8).collect();
         let mut lengths: Vec<usize> = (0..400).chain([1231, 1232, 1233, 5000, 19_000]).collect();

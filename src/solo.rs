@@ -1,10 +1,11 @@
-//! One signature in four lanes: the coordinates of one point side by side, for calls that are too small to fill a
-//! group.
+//! One signature in four lanes: the coordinates of one point side by side, for calls that are too
+//! small to fill a group.
 //!
-//! A lone signature in a group of four leaves three lanes idle, and the group takes as long as ever. Here the four
-//! products of a step run in the four lanes instead (Hisil, Wong, Carter, Dawson 2008, section 4). A and R are
-//! decoded together, one in each lane of a group, and the result is compared with R as a point, which saves the
-//! inversion. That is the comparison of encodings as long as R's own encoding is the canonical one.
+//! A lone signature in a group of four leaves three lanes idle, and the group takes as long as
+//! ever. Here the four products of a step run in the four lanes instead (Hisil, Wong, Carter,
+//! Dawson 2008, section 4). A and R are decoded together, one in each lane of a group, and the
+//! result is compared with R as a point, which saves the inversion. That is the comparison of
+//! encodings as long as R's own encoding is the canonical one.
 
 use crate::edwards::{Curve, EdwardsPoint, ProjectivePoint, zero_lanes};
 use crate::field::fma::{self, AffineRow, BASE_TABLE, Carried, Fma, Loose, Quad, limbwise};

@@ -1,7 +1,7 @@
 //! [S]B − [k]A in every lane: one chain of doublings for both scalars (Straus).
 //!
-//! k in 51 signed digits of five bits, from a table of −A that each lane has for itself; S in 26 signed digits of
-//! ten bits, from the constant table of B, one at every other digit of k.
+//! k in 51 signed digits of five bits, from a table of −A that each lane has for itself; S in 26
+//! signed digits of ten bits, from the constant table of B, one at every other digit of k.
 
 use crate::edwards::{
     AffineNiels, CompletedPoint, Curve, EdwardsPoint, ProjectiveNiels, ProjectivePoint,

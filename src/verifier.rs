@@ -39,15 +39,16 @@ impl core::error::Error for LengthMismatch {}
 pub struct Stats {
     /// Signatures verified.
     pub signatures: u64,
-    /// Calls that took the portable path because the thread's floating-point mode (MXCSR) was not the default one:
-    /// right, but slow.
+    /// Calls that took the portable path because the thread's floating-point mode (MXCSR) was not
+    /// the default one: right, but slow.
     pub float_mode_fallbacks: u64,
 }
 
 /// Verifies signatures, eight at a time where the backend can.
 ///
-/// A verifier owns its scratch memory, about 100 KiB: make one for each thread and keep it. No call allocates.
-/// Each verdict depends on its own item alone, not on the others in the call, their order or their number.
+/// A verifier owns its scratch memory, about 100 KiB: make one for each thread and keep it. No call
+/// allocates. Each verdict depends on its own item alone, not on the others in the call, their
+/// order or their number.
 ///
 /// Nothing here is constant-time: public keys, signatures and messages are public.
 ///
@@ -78,7 +79,8 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier with the fastest backend that is available and passes its self-test ([`Backend::best`]).
+    /// A verifier with the fastest backend that is available and passes its self-test
+    /// ([`Backend::best`]).
     #[must_use]
     pub fn new(profile: Profile) -> Self {
         let backend = Backend::best();
@@ -157,7 +159,8 @@ impl Verifier {
         all_valid
     }
 
-    /// Sets the verdicts, and returns whether the floating-point mode sent the call to the portable path.
+    /// Sets the verdicts, and returns whether the floating-point mode sent the call to the portable
+    /// path.
     fn run(&mut self, items: &[Item<'_>], verdicts: &mut [bool]) -> bool {
         self.stats.signatures += items.len() as u64;
         self.engine.verify(self.profile, items, verdicts)

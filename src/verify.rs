@@ -1,4 +1,5 @@
-//! Signatures into lanes, lanes into verdicts: hash → decode → double-scalar multiplication → compare.
+//! Signatures into lanes, lanes into verdicts: hash → decode → double-scalar multiplication →
+//! compare.
 
 use crate::Item;
 use crate::edwards::{Curve, EdwardsPoint, ProjectivePoint, compress};
@@ -13,8 +14,8 @@ use alloc::vec::Vec;
 /// The signatures that share one inversion and are sorted by length for hashing.
 pub(crate) const CHUNK: usize = 64;
 
-/// The signatures of a chunk that the rules on bytes let pass, one after the other whatever their place in the
-/// call was: the others take no lane.
+/// The signatures of a chunk that the rules on bytes let pass, one after the other whatever their
+/// place in the call was: the others take no lane.
 pub(crate) struct Live<'a> {
     count: usize,
     items: [Item<'a>; CHUNK],
@@ -38,7 +39,8 @@ impl HashBuffers {
 }
 
 impl<'a> Live<'a> {
-    /// Those of `items`, at most [`CHUNK`], that pass the rules on bytes. All verdicts become `false`.
+    /// Those of `items`, at most [`CHUNK`], that pass the rules on bytes. All verdicts become
+    /// `false`.
     #[inline(always)]
     pub(crate) fn admit(profile: Profile, items: &[Item<'a>], verdicts: &mut [bool]) -> Self {
         const NOTHING: Item<'static> =
@@ -75,8 +77,8 @@ impl<'a> Live<'a> {
         self.count
     }
 
-    /// k = SHA-512(R ‖ A ‖ M) mod L of every signature. `hash` fills in one digest for each preimage; the middle
-    /// argument is its scratch memory.
+    /// k = SHA-512(R ‖ A ‖ M) mod L of every signature. `hash` fills in one digest for each
+    /// preimage; the middle argument is its scratch memory.
     #[inline(always)]
     pub(crate) fn challenge(
         &mut self,
@@ -176,8 +178,8 @@ impl<F: Field> Workspace<F> {
         (point, decoded)
     }
 
-    /// Encodes every group's points and compares them with R. One inversion serves all groups of a lane
-    /// (Montgomery's trick); `product` is the product of every Z, none of which is 0.
+    /// Encodes every group's points and compares them with R. One inversion serves all groups of a
+    /// lane (Montgomery's trick); `product` is the product of every Z, none of which is 0.
     #[inline(always)]
     fn compare(
         &self,

@@ -9,10 +9,10 @@
 //! a b = 2^51 h + l
 //! ```
 //!
-//! The bits of `hi`, as an integer, are those of C1 plus h, and the bits of `lo` those of M plus l, as long as
-//! both stay in their binade, which |a b| < 2^102 − 2^50 ensures. So the split halves are summed as integers,
-//! column by column; the sum of the constants is known and subtracted once per column. It falls exactly on the
-//! radix: no factor 2 between the halves, no 32-bit limbs.
+//! The bits of `hi`, as an integer, are those of C1 plus h, and the bits of `lo` those of M plus l,
+//! as long as both stay in their binade, which |a b| < 2^102 − 2^50 ensures. So the split halves
+//! are summed as integers, column by column; the sum of the constants is known and subtracted once
+//! per column. It falls exactly on the radix: no factor 2 between the halves, no 32-bit limbs.
 //!
 //! | class | limbs |
 //! |---|---|
@@ -20,13 +20,14 @@
 //! | sum | `f64`, integer, at most twice that |
 //! | loose | `i64` in two's complement, at most [`LOOSE_BOUND`] in absolute value |
 //!
-//! So carried × sum stays below 2 · (2^50 + 2^11)² < 2^102 − 2^50, as do the doubled cross terms of a square of a
-//! carried element. Sum × sum does not, nor does the square of a sum: neither exists in [`Field`].
+//! So carried × sum stays below 2 · (2^50 + 2^11)² < 2^102 − 2^50, as do the doubled cross terms of
+//! a square of a carried element. Sum × sum does not, nor does the square of a sum: neither exists
+//! in [`Field`].
 //!
-//! The formulas below are written over [`Quad`], four numbers at once. Its instances are the CPU ([`avx2`]), a
-//! model of it in plain Rust (`model`), and intervals (`intervals`), which compute the worst case of every
-//! intermediate and so check the bounds of this page on the code that runs. The products of the CPU instance are
-//! generated assembly, tested limb for limb against the model.
+//! The formulas below are written over [`Quad`], four numbers at once. Its instances are the CPU
+//! ([`avx2`]), a model of it in plain Rust (`model`), and intervals (`intervals`), which compute
+//! the worst case of every intermediate and so check the bounds of this page on the code that runs.
+//! The products of the CPU instance are generated assembly, tested limb for limb against the model.
 
 use super::{Field, LaneMask, Limbs, Routine, TABLE_ROWS, portable};
 use crate::basepoint;
@@ -62,18 +63,20 @@ pub(crate) const C2: f64 = C1 + M;
 pub(crate) const BITS_2_52: u64 = (1f64 * (1u64 << 52) as f64).to_bits();
 pub(crate) const MASK51: u64 = (1 << 51) - 1;
 
-/// Added before a carry so that the limb is positive: 2^63, which the carry counts as 4096, and 2^50, which
-/// centres the remainder.
+/// Added before a carry so that the limb is positive: 2^63, which the carry counts as 4096, and
+/// 2^50, which centres the remainder.
 pub(crate) const CARRY_BIAS: u64 = (1 << 63) + (1 << 50);
-/// What the bias left in limbs 1 … 4 of a carry: 2^52 from the exponent bits, 2^50, and 4096 from the limb below.
+/// What the bias left in limbs 1 … 4 of a carry: 2^52 from the exponent bits, 2^50, and 4096 from
+/// the limb below.
 pub(crate) const CARRY_OFFSET: f64 = ((1u64 << 52) + (1 << 50) + 4096) as f64;
 /// The same in limb 0, where the carry of limb 4 enters 19 times.
 pub(crate) const CARRY_OFFSET_0: f64 = ((1u64 << 52) + (1 << 50) + 19 * 4096) as f64;
 
 const TWO_POW_MINUS_51: f64 = 1.0 / (1u64 << 51) as f64;
 
-/// The sum of the constants in the columns of a product that was summed from `lo` and `hi` bits: column k has
-/// `low[k]` terms with M's bits and `high[k]` with C1's, and column k + 5 counts 19 times.
+/// The sum of the constants in the columns of a product that was summed from `lo` and `hi` bits:
+/// column k has `low[k]` terms with M's bits and `high[k]` with C1's, and column k + 5 counts 19
+/// times.
 pub(crate) const fn column_constants(low: &[u64; 10], high: &[u64; 10]) -> [u64; 5] {
     let mut out = [0u64; 5];
     let mut k = 0;
@@ -199,8 +202,9 @@ pub(crate) trait Quad: Copy {
     }
 }
 
-/// (y+x, y−x, z, 2dt) of one lane: limbs 0 … 3 of each coordinate, then the four limbs 4. A vector is loaded
-/// from each group of four, and a negative point reads the first two groups in the other order.
+/// (y+x, y−x, z, 2dt) of one lane: limbs 0 … 3 of each coordinate, then the four limbs 4. A vector
+/// is loaded from each group of four, and a negative point reads the first two groups in the other
+/// order.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 pub(crate) struct ProjectiveRow(pub(crate) [[f64; 4]; 5]);
@@ -282,7 +286,8 @@ macro_rules! accumulate {
     )*};
 }
 
-/// The product formula: 25 split products in ten columns, column k + 5 folded into column k by 2^255 = 19.
+/// The product formula: 25 split products in ten columns, column k + 5 folded into column k by
+/// 2^255 = 19.
 #[inline(always)]
 fn mul_loose<Q: Quad>(q: Q, a: &[Q::F; 5], b: &[Q::F; 5]) -> [Q::I; 5] {
     let mut c = [q.splat_int(0); 10];

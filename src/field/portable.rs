@@ -6,16 +6,21 @@
 //! | sum | below 2^53 |
 //! | loose | two's complement, at most 2^54 in absolute value |
 //!
-//! Products take factors with limbs below 2^54: a column is then below 5 · 19 · 2^108 < 2^115, its carry below
-//! 2^64, and the carry out of column 4, which has no term × 19, below 5 · 2^108 / 2^51 < 2^59.4, so that 19 times
-//! it fits 64 bits.
+//! Products take factors with limbs below 2^54: a column is then below 5 · 19 · 2^108 < 2^115, its
+//! carry below 2^64, and the carry out of column 4, which has no term × 19, below 5 · 2^108 / 2^51
+//! < 2^59.4, so that 19 times it fits 64 bits.
 //!
-//! The functions on [`Limbs`] are `const`: the table of multiples of B is computed with them at compile time.
+//! The functions on [`Limbs`] are `const`: the table of multiples of B is computed with them at
+//! compile time.
 
 use super::{Field, LaneMask, Limbs, Routine, TABLE_ROWS};
 use crate::basepoint;
 
 const MASK: u64 = (1 << 51) - 1;
+
+/// Every limb of a carried element is below this.
+#[cfg(test)]
+pub(super) const CARRIED_LIMIT: u64 = (1 << 51) + (1 << 13);
 
 /// 2p, limb by limb: at least any carried limb.
 const TWO_P: Limbs = [2 * (MASK - 18), 2 * MASK, 2 * MASK, 2 * MASK, 2 * MASK];
@@ -108,7 +113,8 @@ pub(crate) const fn square(a: &Limbs) -> Limbs {
 #[inline]
 pub(crate) const fn canonical(a: &Limbs) -> Limbs {
     let a = carry(&carry(a));
-    // a < 2^255 + 2^205 < 2p: the quotient by p is 0 or 1, and it is the carry of a + 19 out of bit 255.
+    // a < 2^255 + 2^205 < 2p: the quotient by p is 0 or 1, and it is the carry of a + 19 out of bit
+    // 255.
     let mut q = (a[0] + 19) >> 51;
     q = (a[1] + q) >> 51;
     q = (a[2] + q) >> 51;
@@ -126,9 +132,8 @@ pub(crate) const fn canonical(a: &Limbs) -> Limbs {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 
-/// Limbs of the class that the field `0`'s type alias stands for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Carried(Limbs);
+pub(crate) struct Carried(pub(super) Limbs);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum(Limbs);
 #[derive(Clone, Copy, Debug)]

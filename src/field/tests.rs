@@ -1,10 +1,10 @@
-//! Field operations against big integers, at the bound of every class, in every lane; the CPU against its model;
-//! the formulas on intervals.
+//! Field operations against big integers, at the bound of every class, in every lane; the CPU
+//! against its model; the formulas on intervals.
 
 use super::fma::intervals::{self, Biased, Interval, Intervals};
 use super::fma::model::Model;
 use super::fma::{self, CARRIED_BOUND, Fma, Quad};
-use super::portable::Portable;
+use super::portable::{self, CARRIED_LIMIT, Portable};
 use super::{Field, Limbs, Twice};
 use num_bigint::{BigInt, Sign};
 
@@ -148,6 +148,43 @@ fn portable_field_is_exact_in_two_lanes() {
     against_big_integers(Twice(Portable));
 }
 
+/// Limbs at the bound of the carried class, which canonical inputs do not reach. The tests are built
+/// with overflow checks.
+#[test]
+fn portable_field_is_exact_at_its_bounds() {
+    let (f, mut random) = (Portable, Random::new(4));
+    for _ in 0..20_000 {
+        let mut carried = || {
+            portable::Carried(core::array::from_fn(|_| match random.next() % 4 {
+                0 => CARRIED_LIMIT - 1,
+                1 => 0,
+                _ => random.next() % CARRIED_LIMIT,
+            }))
+        };
+        let (a, b) = (carried(), carried());
+        let (x, y) = (integer(&a.0), integer(&b.0));
+        let check = |got: portable::Carried, want: BigInt| {
+            assert!(got.0.iter().all(|limb| *limb < CARRIED_LIMIT), "{got:?}");
+            assert_eq!(unpack(f, &got), [((want % p()) + p()) % p()], "{a:?} {b:?}");
+        };
+        check(a, x.clone());
+        check(f.mul(&a, &b), &x * &y);
+        check(f.square(&a), &x * &x);
+        check(f.carry_sum(&f.sub(&a, &b)), &x - &y);
+        check(f.negate_where(1, &a), -&x);
+        let (sum, difference) = (f.add(&a, &b), f.sub(&a, &b));
+        check(f.carry(&f.mul_sum_loose(&sum, &b)), (&x + &y) * &y);
+        check(f.carry(&f.mul_sum_loose(&difference, &b)), (&x - &y) * &y);
+        // Loose elements need not be products.
+        let (l, m) = (f.loosen(&a), f.loosen(&b));
+        let (two_l, two_m) = (f.add_loose(&l, &l), f.add_loose(&m, &m));
+        check(f.carry(&f.add_loose(&two_l, &two_m)), 2 * &x + 2 * &y);
+        check(f.carry(&f.sub_loose(&two_l, &two_m)), 2 * &x - 2 * &y);
+        let minus = f.sub_loose(&f.sub_loose(&l, &l), &m);
+        check(f.carry(&f.sub_loose(&f.sub_loose(&minus, &m), &m)), -3 * &y);
+    }
+}
+
 #[test]
 fn fma_model_is_exact() {
     against_big_integers(Fma(Model));
@@ -162,7 +199,8 @@ fn fma_on_the_cpu_is_exact() {
     against_big_integers(Twice(Fma(avx2)));
 }
 
-/// Products at the bound of each class against big integers, and the CPU's limbs against the model's.
+/// Products at the bound of each class against big integers, and the CPU's limbs against the
+/// model's.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn fma_kernels_equal_the_model_limb_for_limb() {

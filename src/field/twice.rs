@@ -1,8 +1,8 @@
 //! Twice the lanes: two values of a field side by side.
 //!
-//! Every operation works on the first half, then on the second. The two halves do not depend on each other, so an
-//! out-of-order CPU computes one while it waits for the other: in a chain of dependent squarings this hides most
-//! of the latency of the four-lane field.
+//! Every operation works on the first half, then on the second. The two halves do not depend on
+//! each other, so an out-of-order CPU computes one while it waits for the other: in a chain of
+//! dependent squarings this hides most of the latency of the four-lane field.
 
 use super::{Field, LaneMask, Limbs, Routine};
 

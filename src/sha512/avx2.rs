@@ -2,7 +2,8 @@
 //!
 //! # Safety
 //!
-//! As in [`crate::field::fma::avx2`]: every method takes an [`Avx2`], which proves that the CPU has AVX2.
+//! As in [`crate::field::fma::avx2`]: every method takes an [`Avx2`], which proves that the CPU has
+//! AVX2.
 
 use super::{BLOCK, LANES, WordLanes};
 use crate::field::fma::avx2::Avx2;
@@ -36,7 +37,8 @@ impl WordLanes for Avx2 {
             ($i:literal) => {{
                 let row = |lane: usize| {
                     let bytes = &blocks[lane][32 * $i..32 * $i + 32];
-                    // SAFETY: `bytes` is 32 readable bytes, the load needs no alignment, and the CPU has AVX.
+                    // SAFETY: `bytes` is 32 readable bytes, the load needs no alignment, and the
+                    // CPU has AVX.
                     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
                 };
                 transpose(self, [row(0), row(1), row(2), row(3)])

@@ -2,10 +2,10 @@
 //!
 //! # Safety
 //!
-//! The only unsafe operation here is to execute an instruction that the CPU may lack. Every method takes
-//! `self`, an [`Avx2`], whose field is private: the one way to make it is [`Avx2::detect`], which asks the CPU and
-//! the operating system (CPUID and XCR0) for AVX2 and FMA. So whoever calls a method holds the proof that its
-//! instructions exist.
+//! The only unsafe operation here is to execute an instruction that the CPU may lack. Every method
+//! takes `self`, an [`Avx2`], whose field is private: the one way to make it is [`Avx2::detect`],
+//! which asks the CPU and the operating system (CPUID and XCR0) for AVX2 and FMA. So whoever calls
+//! a method holds the proof that its instructions exist.
 
 use super::{
     AffineRow, BITS_2_52, C1, C2, MASK51, ProjectiveRow, Quad, TABLE_ROWS, TWO_POW_MINUS_51,
@@ -57,13 +57,15 @@ fn transpose(_: Avx2, rows: [__m256d; 4]) -> [__m256d; 4] {
 
 #[inline(always)]
 fn load(_: Avx2, x: &[f64; 4]) -> __m256d {
-    // SAFETY: the reference is to 32 readable bytes, the load needs no alignment, and the CPU has AVX.
+    // SAFETY: the reference is to 32 readable bytes, the load needs no alignment, and the CPU has
+    // AVX.
     unsafe { _mm256_loadu_pd(x.as_ptr()) }
 }
 
 #[inline(always)]
 fn store(_: Avx2, x: __m256d, out: &mut [f64; 4]) {
-    // SAFETY: the reference is to 32 writable bytes, the store needs no alignment, and the CPU has AVX.
+    // SAFETY: the reference is to 32 writable bytes, the store needs no alignment, and the CPU has
+    // AVX.
     unsafe { _mm256_storeu_pd(out.as_mut_ptr(), x) }
 }
 

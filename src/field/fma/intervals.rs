@@ -1,9 +1,11 @@
-//! The bound checker: the formulas of [`super`] run on intervals, so that one run covers every input.
+//! The bound checker: the formulas of [`super`] run on intervals, so that one run covers every
+//! input.
 //!
-//! Each number is the interval of what it can be; each operation computes the worst case of its result and panics
-//! where the CPU's operation would not be the exact one that the formula means: an `f64` integer beyond 2^53, a
-//! product outside its binade, an integer sum whose wrap changes a value that is shifted or masked. [`widen`]
-//! closes the induction: a carried result must lie within [`CARRIED_BOUND`], and goes on as that whole class.
+//! Each number is the interval of what it can be; each operation computes the worst case of its
+//! result and panics where the CPU's operation would not be the exact one that the formula means:
+//! an `f64` integer beyond 2^53, a product outside its binade, an integer sum whose wrap changes a
+//! value that is shifted or masked. [`widen`] closes the induction: a carried result must lie
+//! within [`CARRIED_BOUND`], and goes on as that whole class.
 
 use super::{
     AffineRow, BITS_2_52, C1, CARRIED_BOUND, Carried, LOOSE_BOUND, Loose, M, MASK51, ProjectiveRow,
@@ -213,7 +215,8 @@ impl Quad for Intervals {
     }
 }
 
-/// Products of the formulas: all constants are off, and [`super::super::LOOSE_TERMS`] of them fit the class.
+/// Products of the formulas: all constants are off, and [`super::super::LOOSE_TERMS`] of them fit
+/// the class.
 fn check_loose(limbs: [Biased; 5]) -> [Biased; 5] {
     for (limb, bound) in limbs.iter().zip(LOOSE_BOUND) {
         assert_eq!(limb.bias, 0, "constants left in a column");

@@ -1,15 +1,20 @@
 //! The products of the FMA representation, four lanes each.
 //!
-//! DO NOT EDIT: printed by `cargo run --example fma_kernels`, which explains the order. A test compares.
+//! DO NOT EDIT: printed by `cargo run --example fma_kernels`, which explains the order. A test
+//! compares.
 //!
 //! # Safety
 //!
-//! Each function is a leaf that follows the System V calling convention: its arguments come in `rdi`, `rsi` and
-//! `rdx`. It reads the 160 bytes of each operand and CONSTANTS, writes the 160 bytes of the result after its
-//! last read, all of them aligned to 32 as their types are, and touches no other memory. The registers it
-//! changes, `ymm0` to `ymm15`, belong to the callee. It neither unwinds nor uses the stack.
+//! Each function is a leaf that follows the System V calling convention: its arguments come in
+//! `rdi`, `rsi` and `rdx`. It reads the 160 bytes of each operand and CONSTANTS, writes the 160
+//! bytes of the result after its last read, all of them aligned to 32 as their types are, and
+//! touches no other memory. The registers it changes, `ymm0` to `ymm15`, belong to the callee. It
+//! neither unwinds nor uses the stack.
 
-use super::{BITS_2_52, C1, C2, CARRY_BIAS, CARRY_OFFSET, CARRY_OFFSET_0, MASK51, MUL_CONSTANTS, SQUARE_CONSTANTS};
+use super::{
+    BITS_2_52, C1, C2, CARRY_BIAS, CARRY_OFFSET, CARRY_OFFSET_0, MASK51, MUL_CONSTANTS,
+    SQUARE_CONSTANTS,
+};
 use core::arch::naked_asm;
 use core::arch::x86_64::{__m256d, __m256i};
 
