@@ -234,7 +234,7 @@ impl<F: Field> Routine<F> for DoubleTimes<'_, F> {
     }
 }
 
-/// dbl-2008-hwcd with E, F, G, H all negated, which leaves the point of their products as it is.
+/// dbl-2008-hwcd with F and H negated, which negates X, Y, Z and T: the same point.
 #[inline(always)]
 pub(crate) fn double<F: Field>(f: F, out: [&mut F::Carried; 4], point: [&F::Carried; 3]) {
     let [x, y, z] = point;

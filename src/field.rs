@@ -182,7 +182,7 @@ pub(crate) trait Field: Copy {
         self.enter(self, routine)
     }
 
-    /// a^(2^n)
+    /// a^(2^n), n at least 1.
     #[inline(always)]
     fn square_times(self, a: &Self::Carried, n: usize) -> Self::Carried {
         self.call(SquareTimes::<Self>(a, n))

@@ -47,8 +47,8 @@ impl Scalar {
 
     /// Digits d_i in −2^(WIDTH − 1) … 2^(WIDTH − 1) − 1 with Σ 2^(WIDTH i) d_i = the scalar.
     ///
-    /// N · WIDTH ≥ 254, so that the carry out of the last digit is 0: the digit's own bits are at
-    /// most ⌊L / 2^(WIDTH (N − 1))⌋ = 8 or 4 for the two widths in use.
+    /// N · WIDTH ≥ 254, so that the carry out of the last digit is 0: in both widths in use the last
+    /// digit begins at bit 250, and its own bits are at most ⌊L / 2^250⌋ = 4.
     pub(crate) fn signed_digits<const WIDTH: usize, const N: usize>(&self) -> [i16; N] {
         const { assert!(N * WIDTH >= 254 && WIDTH < 16) };
         let mut digits = [0; N];

@@ -68,9 +68,10 @@ fn path(path: &'static str, lanes: usize, engine: &mut Engine) -> PathTest {
                 let items: Vec<Item<'_>> =
                     (0..lanes).map(|lane| item(start + lane, expected[lane])).collect();
                 let mut verdicts = vec![!odd_one_is_valid; lanes];
-                engine.verify(Profile::DalekStrict, &items, &mut verdicts);
+                let fell_back = engine.verify(Profile::DalekStrict, &items, &mut verdicts);
                 for lane in 0..lanes {
-                    passed[lane] &= verdicts[lane] == expected[lane];
+                    // Answers of another backend say nothing about this one.
+                    passed[lane] &= verdicts[lane] == expected[lane] && !fell_back;
                 }
             }
         }
@@ -88,7 +89,7 @@ impl Known {
     /// The signature with a bit of R or of S flipped.
     fn broken(&self, i: usize) -> [u8; 64] {
         let mut signature = self.signature;
-        // Bytes 0, 37, 10, 47, … : below the top byte of S, so that S stays below L.
+        // Bytes 0, 37, 11 and 48: below the top byte of S, so that S stays below L.
         signature[37 * i % 63] ^= 1 << (i % 8);
         signature
     }

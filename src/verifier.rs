@@ -46,7 +46,7 @@ pub struct Stats {
 
 /// Verifies signatures, eight at a time where the backend can.
 ///
-/// A verifier owns its scratch memory, about 100 KiB: make one for each thread and keep it. No call
+/// A verifier owns its scratch memory, about 75 kB: make one for each thread and keep it. No call
 /// allocates. Each verdict depends on its own item alone, not on the others in the call, their
 /// order or their number.
 ///

@@ -85,7 +85,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "OUT")]
     pub(crate) verdicts: Option<PathBuf>,
 
-    /// Verify everything again with ed25519-dalek 2.2.0 and report every difference
+    /// Verify again with ed25519-dalek 2.2.0 and report every difference
     ///
     /// Signatures go through verify_strict, packets through solana-perf 4.2.2's own sigverify on
     /// top of it. Any difference makes the exit code 2.

@@ -94,20 +94,19 @@ impl Sigverifier {
 }
 
 impl Default for Sigverifier {
-    /// Logs an error, once per process, if a faster backend than the one it uses would run on this
-    /// CPU but fails its self-test.
+    /// Logs an error, once per process, if a faster backend than the one it uses is available but
+    /// cannot be used: because it fails its self-test, or because the thread's floating-point mode
+    /// keeps it from being tested.
     fn default() -> Self {
         static REPORT: Once = Once::new();
         let verifier = Verifier::new(Profile::DalekStrict);
         let used = verifier.backend();
         REPORT.call_once(|| {
             let fastest = Backend::ALL.iter().rev().find(|backend| backend.is_available());
-            if let Some(failed) = fastest.filter(|&&fastest| fastest != used) {
-                error!(
-                    "octosig: backend {} fails its self-test on this CPU; {} is used",
-                    failed.name(),
-                    used.name()
-                );
+            if let Some(&fastest) = fastest.filter(|&&fastest| fastest != used)
+                && let Err(error) = Verifier::with_backend(Profile::DalekStrict, fastest)
+            {
+                error!("octosig: {error}; {used} is used");
             }
         });
         Self::new(verifier)

@@ -3,9 +3,9 @@
 
 use super::fma::intervals::{self, Biased, Interval, Intervals};
 use super::fma::model::Model;
-use super::fma::{self, CARRIED_BOUND, Fma, Quad};
+use super::fma::{self, BASE_TABLE, CARRIED_BOUND, Fma, ProjectiveRow, Quad};
 use super::portable::{self, CARRIED_LIMIT, Portable};
-use super::{Field, Limbs, Twice};
+use super::{Field, Limbs, TABLE_ROWS, Twice};
 use num_bigint::{BigInt, Sign};
 
 fn p() -> BigInt {
@@ -244,6 +244,40 @@ fn fma_kernels_equal_the_model_limb_for_limb() {
                 assert!(square[limb][lane].abs() <= CARRIED_BOUND as f64);
             }
         }
+    }
+}
+
+/// Rows are stored, and picked with every digit, as in the model; each limb of each lane and row is
+/// another number.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn fma_tables_on_the_cpu_are_the_model_s() {
+    let Some(avx2) = fma::avx2::Avx2::detect() else { return };
+    let mut tables = [[ProjectiveRow::default(); 4 * TABLE_ROWS]; 2];
+    for row in 0..TABLE_ROWS {
+        let number =
+            |coordinate, limb, lane| (((row * 4 + coordinate) * 5 + limb) * 4 + lane + 1) as f64;
+        let coordinates: [[[f64; 4]; 5]; 4] = core::array::from_fn(|coordinate| {
+            core::array::from_fn(|limb| core::array::from_fn(|lane| number(coordinate, limb, lane)))
+        });
+        Model.store_row(coordinates.each_ref(), row, &mut tables[0]);
+        let coordinates = coordinates.map(|limbs| limbs.map(|limb| avx2.load(limb)));
+        avx2.store_row(coordinates.each_ref(), row, &mut tables[1]);
+    }
+    let [model, cpu] = tables.map(|table| table.map(|row| row.0));
+    assert_eq!(model, cpu);
+    let table = cpu.map(ProjectiveRow);
+    for digit in -16i8..=16 {
+        let digits = [digit, -digit, 16 - digit.abs(), digit.abs() / 2 - 16];
+        let picked = avx2.pick_projective(&table, &digits);
+        let picked = picked.map(|limbs| limbs.map(|limb| avx2.store(limb)));
+        assert_eq!(picked, Model.pick_projective(&table, &digits), "{digits:?}");
+    }
+    for digit in -512i16..=512 {
+        let digits = [digit, -digit, 512 - digit.abs(), digit.abs() / 2 - 512];
+        let picked = avx2.pick_affine(&BASE_TABLE, &digits);
+        let picked = picked.map(|limbs| limbs.map(|limb| avx2.store(limb)));
+        assert_eq!(picked, Model.pick_affine(&BASE_TABLE, &digits), "{digits:?}");
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::arch::asm;
 
-use octosig::{Backend, Item, Verifier};
+use octosig::{Backend, BackendError, Item, Verifier};
 
-use crate::case::{Case, check, verifiers};
+use crate::case::{Case, backends, check, verifiers};
 
 /// Round to nearest, no flushing, every exception masked.
 const DEFAULT: u32 = 0x1f80;
@@ -156,5 +156,21 @@ fn all_valid_over_several_chunks_is_one_call() {
         let expected = u64::from(verifier.backend() == Backend::Avx2);
         assert_eq!(verifier.stats().float_mode_fallbacks, expected);
         assert_eq!(verifier.stats().signatures, 200);
+    }
+}
+
+/// There the answers would be another backend's.
+#[test]
+fn a_backend_that_needs_the_default_mode_is_not_tested_in_another() {
+    for backend in backends() {
+        for mode in MODES {
+            let guard = Mode::set(mode);
+            let report = backend.self_test();
+            drop(guard);
+            match backend {
+                Backend::Avx2 => assert_eq!(report, Err(BackendError::FloatMode(backend))),
+                _ => assert!(report.expect("an available backend").passed()),
+            }
+        }
     }
 }
