@@ -6,16 +6,8 @@
 //! AVX2.
 
 use super::{BLOCK, LANES, WordLanes};
-use crate::field::fma::avx2::Avx2;
+use crate::field::fma::avx2::{Avx2, avx2, transpose};
 use core::arch::x86_64::*;
-
-/// Calls an intrinsic.
-macro_rules! avx2 {
-    ($call:expr) => {{
-        // SAFETY: an `Avx2` is in scope, so the CPU has AVX2, all that the intrinsic needs.
-        unsafe { $call }
-    }};
-}
 
 impl WordLanes for Avx2 {
     type W = __m256i;
@@ -41,7 +33,7 @@ impl WordLanes for Avx2 {
                     // CPU has AVX.
                     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
                 };
-                transpose(self, [row(0), row(1), row(2), row(3)])
+                columns(self, [row(0), row(1), row(2), row(3)])
             }};
         }
         let [a, b, c, d] = four!(0);
@@ -76,24 +68,23 @@ impl WordLanes for Avx2 {
 
 /// Four rows of big-endian words to four words of four lanes.
 #[inline(always)]
-fn transpose(_: Avx2, rows: [__m256i; 4]) -> [__m256i; 4] {
+fn columns(q: Avx2, rows: [__m256i; 4]) -> [__m256i; 4] {
     let order = avx2!(_mm256_setr_epi8(
         7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13,
         12, 11, 10, 9, 8,
     ));
+    macro_rules! reversed {
+        ($row:expr) => {{
+            let words = avx2!(_mm256_shuffle_epi8($row, order));
+            avx2!(_mm256_castsi256_pd(words))
+        }};
+    }
     let [a, b, c, d] = rows;
-    let a = avx2!(_mm256_shuffle_epi8(a, order));
-    let b = avx2!(_mm256_shuffle_epi8(b, order));
-    let c = avx2!(_mm256_shuffle_epi8(c, order));
-    let d = avx2!(_mm256_shuffle_epi8(d, order));
-    let ab_even = avx2!(_mm256_unpacklo_epi64(a, b));
-    let ab_odd = avx2!(_mm256_unpackhi_epi64(a, b));
-    let cd_even = avx2!(_mm256_unpacklo_epi64(c, d));
-    let cd_odd = avx2!(_mm256_unpackhi_epi64(c, d));
+    let [a, b, c, d] = transpose(q, [reversed!(a), reversed!(b), reversed!(c), reversed!(d)]);
     [
-        avx2!(_mm256_permute2x128_si256::<0x20>(ab_even, cd_even)),
-        avx2!(_mm256_permute2x128_si256::<0x20>(ab_odd, cd_odd)),
-        avx2!(_mm256_permute2x128_si256::<0x31>(ab_even, cd_even)),
-        avx2!(_mm256_permute2x128_si256::<0x31>(ab_odd, cd_odd)),
+        avx2!(_mm256_castpd_si256(a)),
+        avx2!(_mm256_castpd_si256(b)),
+        avx2!(_mm256_castpd_si256(c)),
+        avx2!(_mm256_castpd_si256(d)),
     ]
 }

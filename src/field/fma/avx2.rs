@@ -28,20 +28,18 @@ impl Avx2 {
     }
 }
 
-/// Calls an intrinsic.
+/// Calls an intrinsic that needs no more than AVX2 and FMA, where an [`Avx2`] is in scope.
 macro_rules! avx2 {
     ($call:expr) => {{
-        // SAFETY: an `Avx2` is in scope, so the CPU has AVX2 and FMA, all that the intrinsic needs.
-        #[allow(clippy::macro_metavars_in_unsafe)]
-        unsafe {
-            $call
-        }
+        // SAFETY: an `Avx2` is in scope, so the CPU has all that the intrinsic needs.
+        unsafe { $call }
     }};
 }
+pub(crate) use avx2;
 
 /// Rows of four to columns of four.
 #[inline(always)]
-fn transpose(_: Avx2, rows: [__m256d; 4]) -> [__m256d; 4] {
+pub(crate) fn transpose(_: Avx2, rows: [__m256d; 4]) -> [__m256d; 4] {
     let [a, b, c, d] = rows;
     let ab_even = avx2!(_mm256_unpacklo_pd(a, b));
     let ab_odd = avx2!(_mm256_unpackhi_pd(a, b));
@@ -208,71 +206,37 @@ impl Quad for Avx2 {
 
     #[inline(always)]
     fn pick_projective(self, table: &[ProjectiveRow], digits: &[i8]) -> [[__m256d; 5]; 4] {
-        let [d0, d1, d2, d3] = [digits[0], digits[1], digits[2], digits[3]];
-        let row = |lane: usize, digit: i8| {
-            &table[lane * TABLE_ROWS + usize::from(digit.unsigned_abs())].0
-        };
-        let (r0, r1, r2, r3) = (row(0, d0), row(1, d1), row(2, d2), row(3, d3));
-        // A negative digit reads group 1 for group 0 and the reverse.
-        let (n0, n1, n2, n3) =
-            (usize::from(d0 < 0), usize::from(d1 < 0), usize::from(d2 < 0), usize::from(d3 < 0));
-        macro_rules! group {
-            ($i0:expr, $i1:expr, $i2:expr, $i3:expr) => {
-                transpose(
-                    self,
-                    [
-                        load(self, &r0[$i0]),
-                        load(self, &r1[$i1]),
-                        load(self, &r2[$i2]),
-                        load(self, &r3[$i3]),
-                    ],
-                )
-            };
-        }
-        let [a0, a1, a2, a3] = group!(n0, n1, n2, n3);
-        let [b0, b1, b2, b3] = group!(1 - n0, 1 - n1, 1 - n2, 1 - n3);
-        let [c0, c1, c2, c3] = group!(2, 2, 2, 2);
-        let [t0, t1, t2, t3] = group!(3, 3, 3, 3);
-        let [a4, b4, c4, t4] = group!(4, 4, 4, 4);
-        let signs = signs(self, [d0.into(), d1.into(), d2.into(), d3.into()]);
-        let (a4, b4) =
-            (avx2!(_mm256_blendv_pd(a4, b4, signs)), avx2!(_mm256_blendv_pd(b4, a4, signs)));
+        let digits = [digits[0], digits[1], digits[2], digits[3]];
+        let row =
+            |lane: usize| &table[lane * TABLE_ROWS + usize::from(digits[lane].unsigned_abs())].0;
+        let rows = [row(0), row(1), row(2), row(3)];
+        let signs = Signs::of(self, digits.map(i64::from));
+        let [a0, a1, a2, a3] = gather(self, rows, signs.first());
+        let [b0, b1, b2, b3] = gather(self, rows, signs.second());
+        let [c0, c1, c2, c3] = gather(self, rows, [2; 4]);
+        let [t0, t1, t2, t3] = gather(self, rows, [3; 4]);
+        let [a4, b4, c4, t4] = gather(self, rows, [4; 4]);
+        let (a4, b4) = signs.exchange(self, a4, b4);
         [
             [a0, a1, a2, a3, a4],
             [b0, b1, b2, b3, b4],
             [c0, c1, c2, c3, c4],
-            flip(self, signs, [t0, t1, t2, t3, t4]),
+            signs.negate(self, [t0, t1, t2, t3, t4]),
         ]
     }
 
     #[inline(always)]
     fn pick_affine(self, table: &[AffineRow], digits: &[i16]) -> [[__m256d; 5]; 3] {
-        let [d0, d1, d2, d3] = [digits[0], digits[1], digits[2], digits[3]];
-        let row = |digit: i16| &table[usize::from(digit.unsigned_abs())].0;
-        let (r0, r1, r2, r3) = (row(d0), row(d1), row(d2), row(d3));
-        let (n0, n1, n2, n3) =
-            (usize::from(d0 < 0), usize::from(d1 < 0), usize::from(d2 < 0), usize::from(d3 < 0));
-        macro_rules! group {
-            ($i0:expr, $i1:expr, $i2:expr, $i3:expr) => {
-                transpose(
-                    self,
-                    [
-                        load(self, &r0[$i0]),
-                        load(self, &r1[$i1]),
-                        load(self, &r2[$i2]),
-                        load(self, &r3[$i3]),
-                    ],
-                )
-            };
-        }
-        let [a0, a1, a2, a3] = group!(n0, n1, n2, n3);
-        let [b0, b1, b2, b3] = group!(1 - n0, 1 - n1, 1 - n2, 1 - n3);
-        let [t0, t1, t2, t3] = group!(2, 2, 2, 2);
-        let [a4, b4, t4, _] = group!(3, 3, 3, 3);
-        let signs = signs(self, [d0, d1, d2, d3]);
-        let (a4, b4) =
-            (avx2!(_mm256_blendv_pd(a4, b4, signs)), avx2!(_mm256_blendv_pd(b4, a4, signs)));
-        [[a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4], flip(self, signs, [t0, t1, t2, t3, t4])]
+        let digits = [digits[0], digits[1], digits[2], digits[3]];
+        let row = |lane: usize| &table[usize::from(digits[lane].unsigned_abs())].0;
+        let rows = [row(0), row(1), row(2), row(3)];
+        let signs = Signs::of(self, digits.map(i64::from));
+        let [a0, a1, a2, a3] = gather(self, rows, signs.first());
+        let [b0, b1, b2, b3] = gather(self, rows, signs.second());
+        let [t0, t1, t2, t3] = gather(self, rows, [2; 4]);
+        let [a4, b4, t4, _] = gather(self, rows, [3; 4]);
+        let (a4, b4) = signs.exchange(self, a4, b4);
+        [[a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4], signs.negate(self, [t0, t1, t2, t3, t4])]
     }
 
     #[inline(always)]
@@ -330,24 +294,67 @@ impl Quad for Avx2 {
     }
 }
 
-/// The sign bit of each digit in the sign bit of its lane.
+/// Group `groups[lane]` of each lane's row, to columns.
 #[inline(always)]
-fn signs(_: Avx2, digits: [i16; 4]) -> __m256d {
-    let [a, b, c, d] = digits.map(i64::from);
-    let lanes = avx2!(_mm256_set_epi64x(d, c, b, a));
-    avx2!(_mm256_castsi256_pd(lanes))
+fn gather<const N: usize>(q: Avx2, rows: [&[[f64; 4]; N]; 4], groups: [usize; 4]) -> [__m256d; 4] {
+    transpose(
+        q,
+        [
+            load(q, &rows[0][groups[0]]),
+            load(q, &rows[1][groups[1]]),
+            load(q, &rows[2][groups[2]]),
+            load(q, &rows[3][groups[3]]),
+        ],
+    )
 }
 
-/// Changes the sign of the lanes whose bit in `signs` is set.
-#[inline(always)]
-fn flip(q: Avx2, signs: __m256d, x: [__m256d; 5]) -> [__m256d; 5] {
-    let sign = avx2!(_mm256_and_pd(signs, q.splat(-0.0)));
-    let [a, b, c, d, e] = x;
-    [
-        avx2!(_mm256_xor_pd(a, sign)),
-        avx2!(_mm256_xor_pd(b, sign)),
-        avx2!(_mm256_xor_pd(c, sign)),
-        avx2!(_mm256_xor_pd(d, sign)),
-        avx2!(_mm256_xor_pd(e, sign)),
-    ]
+/// The signs of four digits: a negative one exchanges the first two coordinates and negates the
+/// last.
+#[derive(Clone, Copy)]
+struct Signs {
+    /// 1 for a negative digit.
+    bits: [usize; 4],
+    /// The sign bit of each lane.
+    lanes: __m256d,
+}
+
+impl Signs {
+    #[inline(always)]
+    fn of(_: Avx2, digits: [i64; 4]) -> Self {
+        let [a, b, c, d] = digits;
+        let lanes = avx2!(_mm256_set_epi64x(d, c, b, a));
+        Self {
+            bits: [usize::from(a < 0), usize::from(b < 0), usize::from(c < 0), usize::from(d < 0)],
+            lanes: avx2!(_mm256_castsi256_pd(lanes)),
+        }
+    }
+    /// The group that is the first coordinate.
+    #[inline(always)]
+    fn first(self) -> [usize; 4] {
+        self.bits
+    }
+    /// The group that is the second coordinate.
+    #[inline(always)]
+    fn second(self) -> [usize; 4] {
+        let [a, b, c, d] = self.bits;
+        [1 - a, 1 - b, 1 - c, 1 - d]
+    }
+    #[inline(always)]
+    fn exchange(self, _: Avx2, a: __m256d, b: __m256d) -> (__m256d, __m256d) {
+        let first = avx2!(_mm256_blendv_pd(a, b, self.lanes));
+        let second = avx2!(_mm256_blendv_pd(b, a, self.lanes));
+        (first, second)
+    }
+    #[inline(always)]
+    fn negate(self, q: Avx2, x: [__m256d; 5]) -> [__m256d; 5] {
+        let sign = avx2!(_mm256_and_pd(self.lanes, q.splat(-0.0)));
+        let [a, b, c, d, e] = x;
+        [
+            avx2!(_mm256_xor_pd(a, sign)),
+            avx2!(_mm256_xor_pd(b, sign)),
+            avx2!(_mm256_xor_pd(c, sign)),
+            avx2!(_mm256_xor_pd(d, sign)),
+            avx2!(_mm256_xor_pd(e, sign)),
+        ]
+    }
 }
