@@ -218,6 +218,10 @@ fn fma_kernels_equal_the_model_limb_for_limb() {
         let cpu = |x: [[f64; 4]; 5]| x.map(|limb| avx2.load(limb));
         let (cpu_a, cpu_b) = (cpu(model_a), cpu(model_b));
 
+        let bits = |pair: (_, _)| [pair.0, pair.1].map(|x| avx2.store(avx2.float(x)));
+        let (hi, lo) = Model.product(model_a[0], model_b[0]);
+        let expected = [hi, lo].map(|x| Model.float(x));
+        assert_eq!(bits(avx2.product(cpu_a[0], cpu_b[0])), expected);
         let product = Model.mul(&model_a, &model_b);
         assert_eq!(avx2.mul(&cpu_a, &cpu_b).map(|limb| avx2.store(limb)), product);
         let loose = Model.mul_loose(&model_a, &model_b);
