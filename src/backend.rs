@@ -60,8 +60,8 @@ impl Backend {
         }
     }
 
-    /// The fastest backend that is available and has passed its self-test. The first call tests it,
-    /// which takes some tens of milliseconds.
+    /// The fastest backend that is available and has passed its self-test; the portable one if none
+    /// has. The first call tests it, which takes some tens of milliseconds.
     #[must_use]
     pub fn best() -> Self {
         let usable = Self::ALL.iter().rev().copied().find(|backend| backend.usable().is_ok());

@@ -3,15 +3,12 @@
 //! A row is an affine Niels point (y + x, y − x, 2dxy) with canonical coordinates. Each
 //! representation has the same table in its own layout.
 
-use crate::field::Limbs;
+use crate::edwards::D2;
 use crate::field::portable::{add, canonical, mul, square, sub};
+use crate::field::{Limbs, ONE, ZERO};
 
 /// Rows 0 … 512: signed digits of ten bits.
 pub(crate) const ROWS: usize = 513;
-
-/// 2d, where d = −121665/121666 (RFC 8032, section 5.1).
-pub(crate) const EDWARDS_2D: Limbs =
-    [1859910466990425, 932731440258426, 1072319116312658, 1815898335770999, 633789495995903];
 
 /// x of B (RFC 8032, section 5.1).
 const BASE_X: Limbs =
@@ -20,9 +17,6 @@ const BASE_X: Limbs =
 /// y = 4/5 of B.
 const BASE_Y: Limbs =
     [1801439850948184, 1351079888211148, 450359962737049, 900719925474099, 1801439850948198];
-
-const ZERO: Limbs = [0; 5];
-const ONE: Limbs = [1, 0, 0, 0, 0];
 
 /// The table as the portable representation reads it.
 pub(crate) static TABLE: [[Limbs; 3]; ROWS] = multiples();
@@ -36,7 +30,7 @@ const fn add_points(p: &Point, q: &Point) -> Point {
     let [x2, y2, z2, t2] = q;
     let a = mul(&sub(y1, x1), &sub(y2, x2));
     let b = mul(&add(y1, x1), &add(y2, x2));
-    let c = mul(&mul(t1, &EDWARDS_2D), t2);
+    let c = mul(&mul(t1, &D2), t2);
     let d = mul(&add(z1, z1), z2);
     let (e, f, g, h) = (sub(&b, &a), sub(&d, &c), add(&d, &c), add(&b, &a));
     [mul(&e, &f), mul(&g, &h), mul(&f, &g), mul(&e, &h)]
@@ -77,11 +71,8 @@ const fn multiples() -> [[Limbs; 3]; ROWS] {
         let z_inverse = mul(&inverse, &products[i]);
         inverse = mul(&inverse, &z);
         let (x, y) = (mul(&x, &z_inverse), mul(&y, &z_inverse));
-        rows[i] = [
-            canonical(&add(&y, &x)),
-            canonical(&sub(&y, &x)),
-            canonical(&mul(&mul(&x, &y), &EDWARDS_2D)),
-        ];
+        rows[i] =
+            [canonical(&add(&y, &x)), canonical(&sub(&y, &x)), canonical(&mul(&mul(&x, &y), &D2))];
     }
     rows
 }
@@ -105,7 +96,7 @@ mod tests {
             assert!([&y_plus_x, &y_minus_x, &xy2d].iter().all(|coordinate| **coordinate < p));
             let x = (&y_plus_x + &p - &y_minus_x) * &half % &p;
             let y = (&y_plus_x + &y_minus_x) * &half % &p;
-            assert_eq!(xy2d, &x * &y * integer(&EDWARDS_2D) % &p);
+            assert_eq!(xy2d, &x * &y * integer(&D2) % &p);
 
             let expected = EdwardsPoint::mul_base(&Scalar::from(multiple)).compress();
             let mut encoding = y.to_bytes_le();

@@ -4,17 +4,17 @@
 //! (Hisil, Wong, Carter, Dawson 2008). They are complete: they hold for every pair of points of the
 //! curve, the small-order ones included, and Z is never 0.
 
-use crate::field::{Field, LaneMask, Limbs, MAX_LANES, Routine};
+use crate::field::{Field, LaneMask, Limbs, MASK51, MAX_LANES, ONE, Routine, ZERO};
 
 /// d = −121665/121666 (RFC 8032, section 5.1).
 const D: Limbs =
     [929955233495203, 466365720129213, 1662059464998953, 2033849074728123, 1442794654840575];
+/// 2d
+pub(crate) const D2: Limbs =
+    [1859910466990425, 932731440258426, 1072319116312658, 1815898335770999, 633789495995903];
 /// √−1 = 2^((p − 1) / 4).
 const SQRT_MINUS_1: Limbs =
     [1718705420411056, 234908883556509, 2233514472574048, 2117202627021982, 765476049583133];
-const ZERO: Limbs = [0; 5];
-const ONE: Limbs = [1, 0, 0, 0, 0];
-const MASK: u64 = (1 << 51) - 1;
 
 /// The constants of the curve in every lane.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ impl<F: Field> Curve<F> {
             zero: f.splat(&ZERO),
             one: f.splat(&ONE),
             d: f.splat(&D),
-            d2: f.splat(&crate::basepoint::EDWARDS_2D),
+            d2: f.splat(&D2),
             sqrt_minus_1: f.splat(&SQRT_MINUS_1),
         }
     }
@@ -320,11 +320,11 @@ fn load_y(encoding: &[u8; 32]) -> Limbs {
     };
     let (a, b, c, d) = (word(0), word(1), word(2), word(3));
     [
-        a & MASK,
-        (a >> 51 | b << 13) & MASK,
-        (b >> 38 | c << 26) & MASK,
-        (c >> 25 | d << 39) & MASK,
-        (d >> 12) & MASK,
+        a & MASK51,
+        (a >> 51 | b << 13) & MASK51,
+        (b >> 38 | c << 26) & MASK51,
+        (c >> 25 | d << 39) & MASK51,
+        (d >> 12) & MASK51,
     ]
 }
 

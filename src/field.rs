@@ -32,6 +32,11 @@ pub(crate) use twice::Twice;
 /// The limbs of one lane, radix 2^51.
 pub(crate) type Limbs = [u64; 5];
 
+/// The low 51 bits of a word.
+pub(crate) const MASK51: u64 = (1 << 51) - 1;
+pub(crate) const ZERO: Limbs = [0; 5];
+pub(crate) const ONE: Limbs = [1, 0, 0, 0, 0];
+
 /// The most lanes that any field has: the size of per-lane arrays.
 pub(crate) const MAX_LANES: usize = 8;
 

@@ -47,7 +47,8 @@ pub(crate) fn digest(preimage: &Preimage<'_>) -> [u8; 64] {
     hash.finalize().into()
 }
 
-/// The digest of every message, `LANES` at a time. `order` is scratch memory of the same length.
+/// The digest of every message, at most 256 of them, `LANES` at a time. `order` is scratch memory of
+/// the same length.
 #[inline(always)]
 pub(crate) fn digests<W: WordLanes>(
     w: W,

@@ -7,9 +7,9 @@
 //! result is compared with R as a point, which saves the inversion. That is the comparison of
 //! encodings as long as R's own encoding is the canonical one.
 
-use crate::edwards::{Curve, EdwardsPoint, ProjectivePoint, zero_lanes};
+use crate::edwards::{Curve, D2, EdwardsPoint, ProjectivePoint, zero_lanes};
 use crate::field::fma::{self, AffineRow, BASE_TABLE, Carried, Fma, Loose, Quad, limbwise};
-use crate::field::{Field, Limbs, MAX_LANES, Routine, TABLE_ROWS};
+use crate::field::{Field, Limbs, MAX_LANES, ONE, Routine, TABLE_ROWS, ZERO};
 use crate::profile::{halves, is_canonical};
 use crate::scalar::{BASE_DIGITS, KEY_DIGITS, Scalar};
 use crate::verify::Live;
@@ -17,9 +17,7 @@ use crate::verify::Live;
 /// The signatures that are decoded together.
 const SOLO_MAX: usize = 2;
 
-const ONE: Limbs = [1, 0, 0, 0, 0];
 const TWO: Limbs = [2, 0, 0, 0, 0];
-const ZERO: Limbs = [0; 5];
 
 /// Lanes (X, Y, Z, X + Y): the input of a doubling.
 struct Doubling<F>(Carried<F>);
@@ -147,7 +145,7 @@ fn double_scalar_mul<Q: Quad>(q: Q, point: &[Limbs; 3], k: &Scalar, s: &Scalar) 
     let first = Adding(f.carry_sum(&f.add(&ys, &xs)));
     let identity = Adding(f.pack(&[ONE, ONE, ONE, ZERO]));
 
-    let factors = f.pack(&[ONE, ONE, TWO, crate::basepoint::EDWARDS_2D]);
+    let factors = f.pack(&[ONE, ONE, TWO, D2]);
     let cached = first.cached(q, &factors);
     let mut table = [identity.cached(q, &factors); TABLE_ROWS];
     let mut multiple = first;

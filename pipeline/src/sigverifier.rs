@@ -94,19 +94,18 @@ impl Sigverifier {
 }
 
 impl Default for Sigverifier {
-    /// Logs an error, once per process, if a faster backend than the one it uses is available but
-    /// cannot be used: because it fails its self-test, or because the thread's floating-point mode
-    /// keeps it from being tested.
+    /// Logs an error, once per process, if the fastest backend that is available cannot be used:
+    /// because it fails its self-test, or because the thread's floating-point mode keeps it from
+    /// being tested.
     fn default() -> Self {
         static REPORT: Once = Once::new();
         let verifier = Verifier::new(Profile::DalekStrict);
-        let used = verifier.backend();
         REPORT.call_once(|| {
             let fastest = Backend::ALL.iter().rev().find(|backend| backend.is_available());
-            if let Some(&fastest) = fastest.filter(|&&fastest| fastest != used)
+            if let Some(&fastest) = fastest
                 && let Err(error) = Verifier::with_backend(Profile::DalekStrict, fastest)
             {
-                error!("octosig: {error}; {used} is used");
+                error!("octosig: {error}; {} is used", verifier.backend());
             }
         });
         Self::new(verifier)

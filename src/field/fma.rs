@@ -29,7 +29,7 @@
 //! the worst case of every intermediate and so check the bounds of this page on the code that runs.
 //! The products of the CPU instance are generated assembly, tested limb for limb against the model.
 
-use super::{Field, LaneMask, Limbs, Routine, TABLE_ROWS, portable};
+use super::{Field, LaneMask, Limbs, MASK51, Routine, TABLE_ROWS, portable};
 use crate::basepoint;
 
 #[cfg(target_arch = "x86_64")]
@@ -48,8 +48,8 @@ pub(crate) mod model;
 #[cfg(test)]
 pub(crate) const CARRIED_BOUND: i64 = (1 << 50) + (1 << 11);
 
-/// |limb| of a loose element: [`super::LOOSE_TERMS`] products of a sum and a carried element. Limb 4 has the
-/// tightest bound because its carry enters limb 0 nineteen times: 19 · 2^57 / 2^51 < 2^11.
+/// |limb| of a loose element: [`super::LOOSE_TERMS`] products of a sum and a carried element. Limb 4
+/// has the tightest bound because its carry enters limb 0 nineteen times: 19 · 2^57 / 2^51 < 2^11.
 #[cfg(test)]
 pub(crate) const LOOSE_BOUND: [i64; 5] = [1 << 60, 1 << 60, 1 << 60, 1 << 60, 1 << 57];
 
@@ -61,7 +61,6 @@ pub(crate) const M: f64 = 1.5 * (1u64 << 52) as f64;
 pub(crate) const C2: f64 = C1 + M;
 /// The bits of 2^52: OR-ed to an integer below 2^52 they make the `f64` 2^52 + that integer.
 pub(crate) const BITS_2_52: u64 = (1f64 * (1u64 << 52) as f64).to_bits();
-pub(crate) const MASK51: u64 = (1 << 51) - 1;
 
 /// Added before a carry so that the limb is positive: 2^63, which the carry counts as 4096, and
 /// 2^50, which centres the remainder.

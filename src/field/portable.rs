@@ -13,30 +13,28 @@
 //! The functions on [`Limbs`] are `const`: the table of multiples of B is computed with them at
 //! compile time.
 
-use super::{Field, LaneMask, Limbs, Routine, TABLE_ROWS};
+use super::{Field, LaneMask, Limbs, MASK51, Routine, TABLE_ROWS, ZERO};
 use crate::basepoint;
-
-const MASK: u64 = (1 << 51) - 1;
 
 /// Every limb of a carried element is below this.
 #[cfg(test)]
 pub(super) const CARRIED_LIMIT: u64 = (1 << 51) + (1 << 13);
 
 /// 2p, limb by limb: at least any carried limb.
-const TWO_P: Limbs = [2 * (MASK - 18), 2 * MASK, 2 * MASK, 2 * MASK, 2 * MASK];
+const TWO_P: Limbs = [2 * (MASK51 - 18), 2 * MASK51, 2 * MASK51, 2 * MASK51, 2 * MASK51];
 
 /// 16p, limb by limb: makes every loose limb positive.
-const SIXTEEN_P: Limbs = [16 * (MASK - 18), 16 * MASK, 16 * MASK, 16 * MASK, 16 * MASK];
+const SIXTEEN_P: Limbs = [16 * (MASK51 - 18), 16 * MASK51, 16 * MASK51, 16 * MASK51, 16 * MASK51];
 
 /// One carry in parallel: limbs below 2^51 + 2^13 from limbs below 2^59, for 19 · 2^8 < 2^13.
 #[inline(always)]
 const fn carry(a: &Limbs) -> Limbs {
     [
-        (a[0] & MASK) + 19 * (a[4] >> 51),
-        (a[1] & MASK) + (a[0] >> 51),
-        (a[2] & MASK) + (a[1] >> 51),
-        (a[3] & MASK) + (a[2] >> 51),
-        (a[4] & MASK) + (a[3] >> 51),
+        (a[0] & MASK51) + 19 * (a[4] >> 51),
+        (a[1] & MASK51) + (a[0] >> 51),
+        (a[2] & MASK51) + (a[1] >> 51),
+        (a[3] & MASK51) + (a[2] >> 51),
+        (a[4] & MASK51) + (a[3] >> 51),
     ]
 }
 
@@ -64,13 +62,13 @@ const fn carry_columns(mut c: [u128; 5]) -> Limbs {
     c[2] += c[1] >> 51;
     c[3] += c[2] >> 51;
     c[4] += c[3] >> 51;
-    let low = (c[0] as u64 & MASK) + 19 * (c[4] >> 51) as u64;
+    let low = (c[0] as u64 & MASK51) + 19 * (c[4] >> 51) as u64;
     [
-        low & MASK,
-        (c[1] as u64 & MASK) + (low >> 51),
-        c[2] as u64 & MASK,
-        c[3] as u64 & MASK,
-        c[4] as u64 & MASK,
+        low & MASK51,
+        (c[1] as u64 & MASK51) + (low >> 51),
+        c[2] as u64 & MASK51,
+        c[3] as u64 & MASK51,
+        c[4] as u64 & MASK51,
     ]
 }
 
@@ -125,7 +123,7 @@ pub(crate) const fn canonical(a: &Limbs) -> Limbs {
     let l2 = a[2] + (l1 >> 51);
     let l3 = a[3] + (l2 >> 51);
     let l4 = a[4] + (l3 >> 51);
-    [l0 & MASK, l1 & MASK, l2 & MASK, l3 & MASK, l4 & MASK]
+    [l0 & MASK51, l1 & MASK51, l2 & MASK51, l3 & MASK51, l4 & MASK51]
 }
 
 /// See the module's documentation.
@@ -169,7 +167,7 @@ impl Field for Portable {
     }
     #[inline(always)]
     fn negate_where(self, mask: LaneMask, a: &Carried) -> Carried {
-        if mask & 1 == 0 { *a } else { Carried(carry(&sub(&[0; 5], &a.0))) }
+        if mask & 1 == 0 { *a } else { Carried(carry(&sub(&ZERO, &a.0))) }
     }
     #[inline(always)]
     fn select(self, mask: LaneMask, a: &Carried, b: &Carried) -> Carried {

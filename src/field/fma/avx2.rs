@@ -2,10 +2,11 @@
 //!
 //! # Safety
 //!
-//! The only unsafe operation here is to execute an instruction that the CPU may lack. Every method
-//! takes `self`, an [`Avx2`], whose field is private: the one way to make it is [`Avx2::detect`],
-//! which asks the CPU and the operating system (CPUID and XCR0) for AVX2 and FMA. So whoever calls
-//! a method holds the proof that its instructions exist.
+//! What is unsafe here is to execute an instruction that the CPU may lack; the loads, stores and
+//! kernels, which touch memory too, say at their place why they may. Every function takes an
+//! [`Avx2`], whose field is private: the one way to make it is [`Avx2::detect`], which asks the CPU
+//! and the operating system (CPUID and XCR0) for AVX2 and FMA. So whoever calls one holds the proof
+//! that its instructions exist.
 
 use super::{
     AffineRow, BITS_2_52, C1, C2, MASK51, ProjectiveRow, Quad, TABLE_ROWS, TWO_POW_MINUS_51,
