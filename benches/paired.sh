@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The ratio of ed25519-dalek's time to octosig's, taken in pairs of runs from separate binaries.
+# The ratio of a peer's time to octosig's, taken in pairs of runs from separate binaries.
 set -euo pipefail
 
 usage() {
@@ -10,7 +10,9 @@ Each ROW is COUNT:LENGTH or COUNT:LENGTH:KEYS, signatures in a call, message byt
 keys in a call (COUNT, unless given). Without rows: all that the README states.
 
   --backend NAME   octosig's backend: auto (default), portable, avx2
-  --serial         build ed25519-dalek with its serial backend, the counterpart of portable
+  --profile NAME   octosig's profile: dalek-strict (default), stdlib-compat, zip215, simd0376
+  --peer NAME      dalek (default): ed25519-dalek's verify_strict; zebra: ed25519-zebra's verify
+  --serial         build the peer with the serial backend, the counterpart of portable
   --pairs N        pairs of runs for a row (default 9)
   --seconds S      time for a run (default 0.5)
   --cpu N          pin to this CPU (default: the last one allowed)
@@ -20,10 +22,17 @@ the median, least and greatest ratio over the pairs. Above 1, octosig is faster.
 EOF
 }
 
-backend=auto serial='' pairs=9 seconds=0.5 cpu='' rows=()
+backend=auto profile=dalek-strict peer=dalek serial='' pairs=9 seconds=0.5 cpu='' rows=()
 while [ $# -gt 0 ]; do
     case $1 in
         --backend) backend=${2:?a value is missing} && shift ;;
+        --profile) profile=${2:?a value is missing} && shift ;;
+        --peer)
+            peer=${2:?a value is missing} && shift
+            if ! [[ $peer =~ ^(dalek|zebra)$ ]]; then
+                usage >&2 && exit 2
+            fi
+            ;;
         --serial) serial='--cfg curve25519_dalek_backend="serial"' ;;
         --pairs) pairs=${2:?a value is missing} && shift ;;
         --seconds) seconds=${2:?a value is missing} && shift ;;
@@ -60,14 +69,14 @@ echo "CPU      $(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo 2>/
 echo "rustc    $(rustc --version)"
 echo "flags    release profile, RUSTFLAGS=${RUSTFLAGS:-(none)}"
 echo "commit   $(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
-echo "backend  $backend; $pairs pairs of ${seconds} s"
+echo "backend  $backend, profile $profile; $pairs pairs of ${seconds} s"
 echo
-echo "count  bytes   keys  octosig µs  dalek µs   ratio     min..max"
+echo "count  bytes   keys  octosig µs  $peer µs   ratio     min..max"
 
 inputs=$(mktemp)
 trap 'rm -f "$inputs"' EXIT
 
-# Median time of one run: run PROGRAM LENGTH COUNT [BACKEND].
+# Median time of one run: run PROGRAM LENGTH COUNT [BACKEND PROFILE].
 run() {
     "${pin[@]}" "$bin/$1" "$inputs" "$2" "$3" "$seconds" "${@:4}" |
         sed -E 's/.*"median_ns":([0-9]+).*/\1/'
@@ -81,8 +90,8 @@ for row in "${rows[@]}"; do
     calls=$(((1024 + count - 1) / count))
     "$bin/inputs" $((calls * count)) "$len" $((keys == count ? calls * count : keys)) >"$inputs"
     for _ in $(seq "$pairs"); do
-        ours=$(run time_octosig "$len" "$count" "$backend")
-        theirs=$(run time_dalek "$len" "$count")
+        ours=$(run time_octosig "$len" "$count" "$backend" "$profile")
+        theirs=$(run "time_$peer" "$len" "$count")
         echo "$ours $theirs"
     done | awk -v pairs="$pairs" -v count="$count" -v len="$len" -v keys="$keys" '
         function median(values, n,    i, j, t) {

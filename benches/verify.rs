@@ -1,4 +1,5 @@
-//! Time for a call by backend, count of signatures and message length, beside ed25519-dalek.
+//! Time for a call by backend, count of signatures and message length, beside ed25519-dalek; and by
+//! profile.
 //!
 //! For ratios take benches/paired.sh: rows of one program differ by the layout of its code.
 
@@ -43,7 +44,7 @@ fn dalek(item: &Item<'_>) -> bool {
         .is_ok_and(|key| key.verify_strict(item.message, &signature).is_ok())
 }
 
-fn verify(criterion: &mut Criterion) {
+fn backends(criterion: &mut Criterion) {
     for len in [64, 200, 1_232] {
         let signed = signed(1_024, len);
         let mut group = criterion.benchmark_group(format!("{len} bytes"));
@@ -52,14 +53,16 @@ fn verify(criterion: &mut Criterion) {
             let mut verdicts = vec![false; count];
             group.throughput(Throughput::Elements(count as u64));
             for &backend in Backend::ALL {
-                let Ok(mut verifier) = Verifier::with_backend(Profile::DalekStrict, backend) else {
+                let Ok(mut verifier) = Verifier::with_backend(backend) else {
                     eprintln!("{}: not available on this CPU", backend.name());
                     continue;
                 };
                 group.bench_function(BenchmarkId::new(backend.name(), count), |bencher| {
-                    bencher.iter(|| verifier.verify_many(black_box(&items), &mut verdicts));
+                    bencher.iter(|| {
+                        verifier.verify_many(Profile::DalekStrict, black_box(&items), &mut verdicts)
+                    });
                 });
-                assert!(verdicts.iter().all(|&verdict| verdict));
+                assert!(verifier.all_valid(Profile::DalekStrict, &items));
             }
             group.bench_function(BenchmarkId::new("ed25519-dalek", count), |bencher| {
                 bencher.iter(|| black_box(&items).iter().all(dalek));
@@ -69,5 +72,23 @@ fn verify(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, verify);
+fn profiles(criterion: &mut Criterion) {
+    let signed = signed(64, 200);
+    let mut verifier = Verifier::new();
+    let mut group = criterion.benchmark_group("profiles");
+    for count in [1, 4, 8, 64] {
+        let items: Vec<Item<'_>> = signed[..count].iter().map(Signed::item).collect();
+        let mut verdicts = vec![false; count];
+        group.throughput(Throughput::Elements(count as u64));
+        for &profile in Profile::ALL {
+            group.bench_function(BenchmarkId::new(profile.name(), count), |bencher| {
+                bencher.iter(|| verifier.verify_many(profile, black_box(&items), &mut verdicts));
+            });
+            assert!(verifier.all_valid(profile, &items));
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, backends, profiles);
 criterion_main!(benches);

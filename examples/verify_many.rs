@@ -36,10 +36,10 @@ fn main() -> Result<(), LengthMismatch> {
         })
         .collect();
     let mut verdicts = vec![false; items.len()];
-    let mut verifier = Verifier::new(Profile::DalekStrict);
+    let mut verifier = Verifier::new();
 
     let start = Instant::now();
-    verifier.verify_many(&items, &mut verdicts)?;
+    verifier.verify_many(Profile::DalekStrict, &items, &mut verdicts)?;
     let time = start.elapsed();
 
     for (number, _) in verdicts.iter().enumerate().filter(|(_, valid)| !**valid) {

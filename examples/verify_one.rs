@@ -11,9 +11,12 @@ fn main() {
     let signature = key.sign(b"a message").to_bytes();
 
     // Owns its scratch memory: make one per thread and keep it.
-    let mut verifier = Verifier::new(Profile::DalekStrict);
+    let mut verifier = Verifier::new();
     println!("backend: {}", verifier.backend().name());
 
-    println!("signed message: {}", verifier.verify(&public_key, &signature, b"a message"));
-    println!("other message:  {}", verifier.verify(&public_key, &signature, b"another one"));
+    for message in ["a message", "another one"] {
+        let valid =
+            verifier.verify(Profile::DalekStrict, &public_key, &signature, message.as_bytes());
+        println!("{message}: {valid}");
+    }
 }

@@ -10,7 +10,7 @@ use crate::selftest::{self, SelfTest};
 use crate::sha512;
 #[cfg(target_arch = "x86_64")]
 use crate::solo;
-use crate::verify::{CHUNK, HashBuffers, Live, Workspace};
+use crate::verify::{CHUNK, Challenge, HashBuffers, Live, Workspace};
 use alloc::boxed::Box;
 use core::fmt;
 use core::str::FromStr;
@@ -236,12 +236,13 @@ impl Engine {
     pub(crate) fn verify(
         &mut self,
         profile: Profile,
+        challenge: Challenge,
         items: &[Item<'_>],
         verdicts: &mut [bool],
     ) -> bool {
         match self {
             Self::Portable(workspace) => {
-                verify_portable(workspace, profile, items, verdicts);
+                verify_portable(workspace, profile, challenge, items, verdicts);
                 false
             }
             #[cfg(target_arch = "x86_64")]
@@ -249,9 +250,9 @@ impl Engine {
                 let default_mode = float_mode_is_default();
                 if default_mode {
                     // SAFETY: `engine.token` proves AVX2 and FMA.
-                    unsafe { verify_avx2(engine, profile, items, verdicts) };
+                    unsafe { verify_avx2(engine, profile, challenge, items, verdicts) };
                 } else {
-                    verify_portable(&mut engine.portable, profile, items, verdicts);
+                    verify_portable(&mut engine.portable, profile, challenge, items, verdicts);
                 }
                 !default_mode
             }
@@ -263,13 +264,14 @@ impl Engine {
 fn verify_portable(
     workspace: &mut Workspace<Portable>,
     profile: Profile,
+    challenge: Challenge,
     items: &[Item<'_>],
     verdicts: &mut [bool],
 ) {
     let mut hash = HashBuffers::new();
     for (items, verdicts) in items.chunks(CHUNK).zip(verdicts.chunks_mut(CHUNK)) {
         let mut live = Live::admit(profile, items, verdicts);
-        live.challenge(&mut hash, |preimages, _, digests| {
+        live.set_challenges(challenge, &mut hash, |preimages, _, digests| {
             for (preimage, digest) in preimages.iter().zip(digests) {
                 *digest = sha512::digest(preimage);
             }
@@ -301,13 +303,14 @@ const fn tail(rest: usize) -> (usize, usize) {
 unsafe fn verify_avx2(
     engine: &mut Avx2Engine,
     profile: Profile,
+    challenge: Challenge,
     items: &[Item<'_>],
     verdicts: &mut [bool],
 ) {
     let Avx2Engine { token, hash, eight, four, .. } = engine;
     for (items, verdicts) in items.chunks(CHUNK).zip(verdicts.chunks_mut(CHUNK)) {
         let mut live = Live::admit(profile, items, verdicts);
-        live.challenge(hash, |preimages, order, digests| {
+        live.set_challenges(challenge, hash, |preimages, order, digests| {
             sha512::digests(*token, preimages, order, digests);
         });
         let f = Fma(*token);

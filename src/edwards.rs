@@ -138,6 +138,12 @@ impl<F: Field> EdwardsPoint<F> {
     #[inline(always)]
     pub(crate) fn set(&mut self, f: F, completed: &CompletedPoint<F>) {
         self.projective.set(f, completed);
+        self.set_t(f, completed);
+    }
+
+    /// T of `completed`, whose X, Y and Z are there already.
+    #[inline(always)]
+    pub(crate) fn set_t(&mut self, f: F, completed: &CompletedPoint<F>) {
         f.mul_to(&mut self.t, &completed.e, &completed.h);
     }
 
@@ -158,7 +164,7 @@ impl<F: Field> EdwardsPoint<F> {
         }
     }
 
-    /// −A for each lane's encoding of A, and the lanes that have a point.
+    /// −P for each lane's encoding of P, and the lanes that have a point.
     ///
     /// RFC 8032, section 5.1.3, without its two rules for canonical encodings: y is taken modulo p,
     /// and x = 0 with the sign bit set is 0, as ed25519-dalek decodes it. A lane without a point
@@ -203,7 +209,7 @@ impl<F: Field> Routine<F> for DecompressNegated<'_, F> {
         let x = f.select(is_u, &candidate, &f.mul(&candidate, &curve.sqrt_minus_1));
         let found = is_u | is_minus_u;
 
-        // Negate where x has the parity that the encoding asks for: the point is −A.
+        // Negate where x has the parity that the encoding asks for: the point is −P.
         let (_, odd) = zero_and_odd(f, &x);
         let x = f.negate_where(!(odd ^ signs), &x);
 

@@ -1,9 +1,9 @@
 //! Ed25519 verification for Solana, eight signatures at a time, one to a SIMD lane.
 //!
 //! A [`Verifier`] takes [`Item`]s, each a public key, a signature and a message, and gives each its
-//! own verdict: that of ed25519-dalek 2.2.0 `verify_strict`, bit for bit
-//! ([`Profile::DalekStrict`]). It is deterministic, there is no random aggregate, and no verdict
-//! depends on the other items of a call.
+//! own verdict by the rule of a [`Profile`]: by default that of ed25519-dalek 2.2.0 `verify_strict`,
+//! bit for bit. It is deterministic, there is no random aggregate, and no verdict depends on the
+//! other items of a call.
 //!
 //! How lanes are computed is the [`Backend`]'s choice, made at run time from what the CPU has; a
 //! backend passes a known-answer test in every lane before its first use.
@@ -13,12 +13,12 @@
 //! The files follow the way of the data:
 //!
 //! 1. `verifier`: items in, verdicts out; `backend`: which path they take
-//! 2. `profile`: the rules on bytes: S < L, no small order
+//! 2. `profile`: the rules on bytes: S < L, small order, canonical encodings
 //! 3. `sha512`: k = SHA-512(R ‖ A ‖ M), four messages at once; `scalar`: modulo L, and into digits
 //! 4. `verify`: signatures into lanes
-//! 5. `edwards`: A decoded, and the curve's formulas
+//! 5. `edwards`: points decoded, and the curve's formulas
 //! 6. `straus`: \[S\]B − \[k\]A in every lane; `solo`: for one signature in four lanes
-//! 7. `verify` again: encoded, compared with R
+//! 7. `verify` again: compared with R, as encodings or up to small order
 //!
 //! Below them all lies `field`, arithmetic modulo 2^255 − 19 over lanes, in two representations.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
@@ -31,8 +31,13 @@ extern crate alloc;
 #[allow(unsafe_code)]
 mod backend;
 mod basepoint;
+#[cfg(test)]
+mod challenges;
 mod edwards;
 mod field;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod profile;
 mod scalar;
 mod selftest;

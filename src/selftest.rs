@@ -1,12 +1,13 @@
 //! The known-answer test that a backend must pass before its first use.
 //!
 //! Each path is a way through the code that a number of signatures takes. In every lane of every
-//! path there is once the only broken signature among valid ones, and once the only valid one among
-//! broken ones.
+//! path there is, for either equation, once the only broken signature among valid ones, and once the
+//! only valid one among broken ones.
 
 use crate::Item;
 use crate::backend::{Backend, Engine};
-use crate::profile::Profile;
+use crate::profile::{Equation, Profile};
+use crate::verify::Challenge;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -48,27 +49,39 @@ pub(crate) fn run(backend: Backend, engine: &mut Engine) -> SelfTest {
 
 /// Tests `lanes` signatures at a time.
 fn path(path: &'static str, lanes: usize, engine: &mut Engine) -> PathTest {
-    let broken: Vec<[u8; 64]> =
-        KNOWN.iter().enumerate().map(|(i, known)| known.broken(i)).collect();
-    let item = |i: usize, valid: bool| {
-        let known = &KNOWN[i % KNOWN.len()];
-        Item {
-            public_key: &known.public_key,
-            signature: if valid { &known.signature } else { &broken[i % KNOWN.len()] },
-            message: known.message,
-        }
-    };
     let mut passed = vec![true; lanes];
+    // One profile for each equation. The rules on bytes do not depend on the machine.
+    for profile in [Profile::DalekStrict, Profile::Zip215] {
+        each_lane(profile, engine, &mut passed);
+    }
+    PathTest { path, lanes: passed }
+}
+
+/// Clears the lanes of `passed` that give a wrong answer.
+fn each_lane(profile: Profile, engine: &mut Engine, passed: &mut [bool]) {
+    let flipped: Vec<[u8; 64]> =
+        KNOWN.iter().enumerate().map(|(i, known)| known.flipped(i)).collect();
+    // Pairs of a broken signature and a valid one.
+    let mut pairs: Vec<[Item<'_>; 2]> = KNOWN
+        .iter()
+        .zip(&flipped)
+        .map(|(known, flipped)| [known.item(flipped), known.item(&known.signature)])
+        .collect();
+    if profile.equation() == Equation::Cofactorless {
+        pairs[MIXED_ORDER] = [pairs[MIXED_ORDER][1], pairs[0][1]];
+    }
+    let lanes = passed.len();
     for odd_one_is_valid in [false, true] {
         for odd_one in 0..lanes {
-            // `start` brings every signature to the lane of the odd one.
-            for start in 0..KNOWN.len() {
+            // `start` brings every pair to the lane of the odd one.
+            for start in 0..pairs.len() {
                 let expected: Vec<bool> =
                     (0..lanes).map(|lane| (lane == odd_one) == odd_one_is_valid).collect();
-                let items: Vec<Item<'_>> =
-                    (0..lanes).map(|lane| item(start + lane, expected[lane])).collect();
+                let item =
+                    |lane: usize| pairs[(start + lane) % pairs.len()][usize::from(expected[lane])];
+                let items: Vec<Item<'_>> = (0..lanes).map(item).collect();
                 let mut verdicts = vec![!odd_one_is_valid; lanes];
-                let fell_back = engine.verify(Profile::DalekStrict, &items, &mut verdicts);
+                let fell_back = engine.verify(profile, Challenge::Sha512, &items, &mut verdicts);
                 for lane in 0..lanes {
                     // Answers of another backend say nothing about this one.
                     passed[lane] &= verdicts[lane] == expected[lane] && !fell_back;
@@ -76,7 +89,6 @@ fn path(path: &'static str, lanes: usize, engine: &mut Engine) -> PathTest {
             }
         }
     }
-    PathTest { path, lanes: passed }
 }
 
 struct Known {
@@ -86,17 +98,25 @@ struct Known {
 }
 
 impl Known {
+    fn item<'a>(&'a self, signature: &'a [u8; 64]) -> Item<'a> {
+        Item { public_key: &self.public_key, signature, message: self.message }
+    }
+
     /// The signature with a bit of R or of S flipped.
-    fn broken(&self, i: usize) -> [u8; 64] {
+    fn flipped(&self, i: usize) -> [u8; 64] {
         let mut signature = self.signature;
-        // Bytes 0, 37, 11 and 48: below the top byte of S, so that S stays below L.
+        // Bytes 0, 37, 11, 48 and 22: below the top byte of S, so that S stays below L.
         signature[37 * i % 63] ^= 1 << (i % 8);
         signature
     }
 }
 
-/// RFC 8032, section 7.1: TEST 1, TEST 2, TEST 3 and TEST SHA(abc).
-const KNOWN: [Known; 4] = [
+/// The one of [`KNOWN`] that only the cofactored equation accepts.
+const MIXED_ORDER: usize = 4;
+
+/// RFC 8032, section 7.1: TEST 1, TEST 2, TEST 3 and TEST SHA(abc). Then tl-00653 of
+/// vectors/torsion-lattice.jsonl.gz, whose A has a part of order 8.
+const KNOWN: [Known; 5] = [
     Known {
         public_key: [
             0xd7, 0x5a, 0x98, 0x01, 0x82, 0xb1, 0x0a, 0xb7, 0xd5, 0x4b, 0xfe, 0xd3, 0xc9, 0x64,
@@ -162,5 +182,20 @@ const KNOWN: [Known; 4] = [
             0x3c, 0x23, 0xa3, 0xfe, 0xeb, 0xbd, 0x45, 0x4d, 0x44, 0x23, 0x64, 0x3c, 0xe8, 0x0e,
             0x2a, 0x9a, 0xc9, 0x4f, 0xa5, 0x4c, 0xa4, 0x9f,
         ],
+    },
+    Known {
+        public_key: [
+            0xbf, 0xa8, 0x76, 0xcb, 0xaf, 0x4a, 0x9a, 0x33, 0x90, 0xbf, 0xf1, 0xa3, 0x54, 0xee,
+            0xb7, 0xdf, 0x1d, 0x99, 0x18, 0xee, 0x97, 0x7d, 0x04, 0x2f, 0x86, 0xbf, 0x3d, 0x2a,
+            0x61, 0x4e, 0x47, 0x91,
+        ],
+        signature: [
+            0x12, 0x54, 0xa0, 0x74, 0x0d, 0x6d, 0x1b, 0x5d, 0xaa, 0x46, 0xfe, 0xb7, 0xc6, 0x63,
+            0xa4, 0x0b, 0x8c, 0xe9, 0xf8, 0x5d, 0xa7, 0x8a, 0x82, 0x33, 0xc1, 0x7d, 0x6c, 0x61,
+            0x5b, 0x6a, 0x1b, 0x29, 0x1d, 0x4c, 0x98, 0xba, 0x84, 0x9c, 0x03, 0x7a, 0xfa, 0x78,
+            0x8b, 0x15, 0x2a, 0x3e, 0xdf, 0xc6, 0x1c, 0x89, 0x4e, 0xf4, 0xff, 0x48, 0xd4, 0x23,
+            0x99, 0x0a, 0x4e, 0x93, 0x41, 0x97, 0xb9, 0x0e,
+        ],
+        message: &[0x00, 0x01, 0x00, 0x12, 0x00, 0x00, 0x00],
     },
 ];

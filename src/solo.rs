@@ -5,12 +5,12 @@
 //! ever. Here the four products of a step run in the four lanes instead (Hisil, Wong, Carter,
 //! Dawson 2008, section 4). A and R are decoded together, one in each lane of a group, and the
 //! result is compared with R as a point, which saves the inversion. That is the comparison of
-//! encodings as long as R's own encoding is the canonical one.
+//! encodings because the rules on bytes let only a canonical R get here where encodings count.
 
 use crate::edwards::{Curve, D2, EdwardsPoint, ProjectivePoint, zero_lanes};
 use crate::field::fma::{self, AffineRow, BASE_TABLE, Carried, Fma, Loose, Quad, limbwise};
 use crate::field::{Field, Limbs, MAX_LANES, ONE, Routine, TABLE_ROWS, ZERO};
-use crate::profile::{halves, is_canonical};
+use crate::profile::{Equation, halves};
 use crate::scalar::{BASE_DIGITS, KEY_DIGITS, Scalar};
 use crate::verify::Live;
 
@@ -65,6 +65,16 @@ impl<F: Copy> Adding<F> {
             q.add_int(first, q.negate_lanes(0b0011, second))
         });
         Completed(Carried(fma::carry(q, &sums)))
+    }
+
+    /// A point given by x, y and xy.
+    #[inline(always)]
+    fn from_affine<Q: Quad<F = F>>(q: Q, point: &[Limbs; 3]) -> Self {
+        let f = Fma(q);
+        let [x, y, xy] = point;
+        let ys = f.pack(&[*y, *y, ONE, *xy]);
+        let xs = f.negate_where(0b0001, &f.pack(&[*x, *x, ZERO, ZERO]));
+        Self(f.carry_sum(&f.add(&ys, &xs)))
     }
 
     /// 2Z and 2dT for Z and T; `factors` has the lanes (1, 1, 2, 2d).
@@ -135,25 +145,27 @@ impl<F: Copy> Cached<F> {
     }
 }
 
-/// [S]B + [k]P for one point P, as [`crate::straus::double_scalar_mul`]: the lanes (X, Y, Z, T).
+/// [S]B + [k]P for one point P, as [`crate::straus::double_scalar_mul`]. `factors` as for
+/// [`Adding::cached`].
 #[inline(always)]
-fn double_scalar_mul<Q: Quad>(q: Q, point: &[Limbs; 3], k: &Scalar, s: &Scalar) -> Carried<Q::F> {
-    let f = Fma(q);
-    let [x, y, xy] = point;
-    let ys = f.pack(&[*y, *y, ONE, *xy]);
-    let xs = f.negate_where(0b0001, &f.pack(&[*x, *x, ZERO, ZERO]));
-    let first = Adding(f.carry_sum(&f.add(&ys, &xs)));
-    let identity = Adding(f.pack(&[ONE, ONE, ONE, ZERO]));
+fn double_scalar_mul<Q: Quad>(
+    q: Q,
+    factors: &Carried<Q::F>,
+    point: &[Limbs; 3],
+    k: &Scalar,
+    s: &Scalar,
+) -> Completed<Q::F> {
+    let first = Adding::from_affine(q, point);
+    let identity = Adding(Fma(q).pack(&[ONE, ONE, ONE, ZERO]));
 
-    let factors = f.pack(&[ONE, ONE, TWO, D2]);
-    let cached = first.cached(q, &factors);
-    let mut table = [identity.cached(q, &factors); TABLE_ROWS];
+    let cached = first.cached(q, factors);
+    let mut table = [identity.cached(q, factors); TABLE_ROWS];
     let mut multiple = first;
     for row in &mut table[1..TABLE_ROWS - 1] {
-        *row = multiple.cached(q, &factors);
+        *row = multiple.cached(q, factors);
         multiple = multiple.add(q, &cached).adding(q);
     }
-    table[TABLE_ROWS - 1] = multiple.cached(q, &factors);
+    table[TABLE_ROWS - 1] = multiple.cached(q, factors);
 
     let key_digits = k.signed_digits::<5, KEY_DIGITS>();
     let base_digits = s.signed_digits::<10, BASE_DIGITS>();
@@ -170,7 +182,7 @@ fn double_scalar_mul<Q: Quad>(q: Q, point: &[Limbs; 3], k: &Scalar, s: &Scalar) 
             completed = completed.adding(q).add(q, &row.negate_if(q, digit < 0));
         }
         if position == 0 {
-            return completed.coordinates(q);
+            return completed;
         }
         let mut doubling = completed.doubling(q);
         for _ in 0..4 {
@@ -205,36 +217,45 @@ pub(crate) fn decide<Q: Quad>(
     }
     let [x, y, xy] = &affine;
     for (i, lane) in (from..to).zip([0, 2]) {
-        let (a, r) = (lane, lane + 1);
-        let canonical = is_canonical(halves(live.item(i).signature).0);
+        let [minus_a, minus_r] = [lane, lane + 1].map(|lane| [x[lane], y[lane], xy[lane]]);
         let (k, s) = live.scalars(i);
-        let minus_a = [x[a], y[a], xy[a]];
-        let equal = f.call(Equation { minus_a: &minus_a, k, s, minus_r: [&x[r], &y[r]] });
-        live.decide(i, canonical && decoded >> lane & 0b11 == 0b11 && equal, verdicts);
+        let equation = live.equation();
+        let holds = f.call(Decide { equation, minus_a: &minus_a, k, s, minus_r: &minus_r });
+        live.decide(i, decoded >> lane & 0b11 == 0b11 && holds, verdicts);
     }
 }
 
-/// Whether [S]B − [k]A = R.
-struct Equation<'a> {
-    /// x, y and xy of −A.
+/// Whether [S]B − [k]A = R, or [8]([S]B − [k]A − R) = O. Points are given by x, y and xy.
+struct Decide<'a> {
+    equation: Equation,
     minus_a: &'a [Limbs; 3],
     k: &'a Scalar,
     s: &'a Scalar,
-    /// x and y of −R.
-    minus_r: [&'a Limbs; 2],
+    minus_r: &'a [Limbs; 3],
 }
 
-impl<Q: Quad> Routine<Fma<Q>> for Equation<'_> {
+impl<Q: Quad> Routine<Fma<Q>> for Decide<'_> {
     type Output = bool;
     #[inline(always)]
     fn run(self, f: Fma<Q>) -> bool {
         let q = f.0;
-        let [x, y] = self.minus_r;
-        let sum = double_scalar_mul(q, self.minus_a, self.k, self.s);
-        // In affine coordinates −R = (x, y): X + x Z = 0 and −Y + y Z = 0.
+        let factors = f.pack(&[ONE, ONE, TWO, D2]);
+        let mut sum = double_scalar_mul(q, &factors, self.minus_a, self.k, self.s);
+        // What −sum has to be.
+        let &[mut x, mut y, _] = self.minus_r;
+        if self.equation == Equation::Cofactored {
+            let minus_r = Adding::from_affine(q, self.minus_r).cached(q, &factors);
+            sum = sum.adding(q).add(q, &minus_r);
+            for _ in 0..3 {
+                sum = sum.doubling(q).double(q);
+            }
+            (x, y) = (ZERO, ONE);
+        }
+        // In affine coordinates −sum = (x, y): X + x Z = 0 and −Y + y Z = 0.
+        let sum = sum.coordinates(q);
         let c = sum.0;
         let z = Carried(limbwise!(|c| q.permute::<{ lanes(2, 2, 2, 2) }>(c)));
-        let products = f.mul(&f.pack(&[*x, *y, ZERO, ZERO]), &z);
+        let products = f.mul(&f.pack(&[x, y, ZERO, ZERO]), &z);
         let differences = f.carry_sum(&f.add(&products, &f.negate_where(0b0010, &sum)));
         zero_lanes(f, &differences) & 0b11 == 0b11
     }

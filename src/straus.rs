@@ -3,9 +3,7 @@
 //! k in 51 signed digits of five bits, from a table of −A that each lane has for itself; S in 26
 //! signed digits of ten bits, from the constant table of B, one at every other digit of k.
 
-use crate::edwards::{
-    AffineNiels, CompletedPoint, Curve, EdwardsPoint, ProjectiveNiels, ProjectivePoint,
-};
+use crate::edwards::{AffineNiels, CompletedPoint, Curve, EdwardsPoint, ProjectiveNiels};
 use crate::field::{Field, MAX_LANES, Routine, TABLE_ROWS};
 use crate::scalar::{BASE_DIGITS, KEY_DIGITS, Scalar};
 
@@ -93,7 +91,7 @@ pub(crate) fn double_scalar_mul<F: Field>(
     point: &EdwardsPoint<F>,
     digits: &Digits,
     table: &mut [F::ProjectiveRow],
-) -> ProjectivePoint<F> {
+) -> EdwardsPoint<F> {
     f.call(FillTable { curve, point, table: &mut *table });
     let mut sum = EdwardsPoint::identity(curve);
     let mut scratch = CompletedPoint::placeholder(curve);
@@ -105,5 +103,6 @@ pub(crate) fn double_scalar_mul<F: Field>(
             sum.double_times(f, &mut scratch, 5);
         }
     }
-    sum.projective
+    sum.set_t(f, &scratch);
+    sum
 }

@@ -2,7 +2,7 @@
 
 use crate::backend::{Backend, BackendError, Engine};
 use crate::profile::Profile;
-use crate::verify::CHUNK;
+use crate::verify::{CHUNK, Challenge};
 use core::fmt;
 
 /// One signature to verify.
@@ -47,8 +47,8 @@ pub struct Stats {
 /// Verifies signatures, eight at a time where the backend can.
 ///
 /// A verifier owns its scratch memory, about 75 kB: make one for each thread and keep it. No call
-/// allocates. Each verdict depends on its own item alone, not on the others in the call, their
-/// order or their number.
+/// allocates. The profile is chosen with each call and costs nothing to change. Each verdict depends on
+/// its own item and the profile alone, not on the others in the call, their order or their number.
 ///
 /// Nothing here is constant-time: public keys, signatures and messages are public.
 ///
@@ -58,8 +58,8 @@ pub struct Stats {
 /// # let (public_key, signature) = (key.verifying_key().to_bytes(), key.sign(b"vote").to_bytes());
 /// use octosig::{Item, Profile, Verifier};
 ///
-/// let mut verifier = Verifier::new(Profile::DalekStrict);
-/// assert!(verifier.verify(&public_key, &signature, b"vote"));
+/// let mut verifier = Verifier::new();
+/// assert!(verifier.verify(Profile::DalekStrict, &public_key, &signature, b"vote"));
 ///
 /// let items = [b"vote", b"veto"].map(|message| Item {
 ///     public_key: &public_key,
@@ -67,12 +67,11 @@ pub struct Stats {
 ///     message,
 /// });
 /// let mut verdicts = [false; 2];
-/// verifier.verify_many(&items, &mut verdicts)?;
+/// verifier.verify_many(Profile::DalekStrict, &items, &mut verdicts)?;
 /// assert_eq!(verdicts, [true, false]);
 /// # Ok::<(), octosig::LengthMismatch>(())
 /// ```
 pub struct Verifier {
-    profile: Profile,
     backend: Backend,
     engine: Engine,
     stats: Stats,
@@ -82,13 +81,13 @@ impl Verifier {
     /// A verifier with the fastest backend that is available and passes its self-test
     /// ([`Backend::best`]).
     #[must_use]
-    pub fn new(profile: Profile) -> Self {
+    pub fn new() -> Self {
         let backend = Backend::best();
         let (backend, engine) = match backend.engine() {
             Ok(engine) => (backend, engine),
             Err(_) => (Backend::Portable, Engine::portable()),
         };
-        Self { profile, backend, engine, stats: Stats::default() }
+        Self { backend, engine, stats: Stats::default() }
     }
 
     /// A verifier with this backend and no other.
@@ -96,15 +95,9 @@ impl Verifier {
     /// # Errors
     ///
     /// If the machine cannot run the backend, or if the backend failed its self-test.
-    pub fn with_backend(profile: Profile, backend: Backend) -> Result<Self, BackendError> {
+    pub fn with_backend(backend: Backend) -> Result<Self, BackendError> {
         let engine = backend.engine()?;
-        Ok(Self { profile, backend, engine, stats: Stats::default() })
-    }
-
-    /// The rule that the verdicts follow.
-    #[must_use]
-    pub const fn profile(&self) -> Profile {
-        self.profile
+        Ok(Self { backend, engine, stats: Stats::default() })
     }
 
     /// How lanes are computed.
@@ -121,9 +114,15 @@ impl Verifier {
 
     /// Whether one signature is valid.
     #[must_use]
-    pub fn verify(&mut self, public_key: &[u8; 32], signature: &[u8; 64], message: &[u8]) -> bool {
+    pub fn verify(
+        &mut self,
+        profile: Profile,
+        public_key: &[u8; 32],
+        signature: &[u8; 64],
+        message: &[u8],
+    ) -> bool {
         let mut verdict = [false];
-        let fell_back = self.run(&[Item { public_key, signature, message }], &mut verdict);
+        let fell_back = self.run(profile, &[Item { public_key, signature, message }], &mut verdict);
         self.stats.float_mode_fallbacks += u64::from(fell_back);
         verdict[0]
     }
@@ -135,24 +134,25 @@ impl Verifier {
     /// If the lengths differ; no verdict is set then.
     pub fn verify_many(
         &mut self,
+        profile: Profile,
         items: &[Item<'_>],
         verdicts: &mut [bool],
     ) -> Result<(), LengthMismatch> {
         if items.len() != verdicts.len() {
             return Err(LengthMismatch { items: items.len(), verdicts: verdicts.len() });
         }
-        let fell_back = self.run(items, verdicts);
+        let fell_back = self.run(profile, items, verdicts);
         self.stats.float_mode_fallbacks += u64::from(fell_back);
         Ok(())
     }
 
     /// Whether every item is valid; true if there is none. Stops soon after the first invalid one.
     #[must_use]
-    pub fn all_valid(&mut self, items: &[Item<'_>]) -> bool {
+    pub fn all_valid(&mut self, profile: Profile, items: &[Item<'_>]) -> bool {
         let mut fell_back = false;
         let all_valid = items.chunks(CHUNK).all(|items| {
             let verdicts = &mut [false; CHUNK][..items.len()];
-            fell_back |= self.run(items, verdicts);
+            fell_back |= self.run(profile, items, verdicts);
             verdicts.iter().all(|valid| *valid)
         });
         self.stats.float_mode_fallbacks += u64::from(fell_back);
@@ -161,16 +161,38 @@ impl Verifier {
 
     /// Sets the verdicts, and returns whether the floating-point mode sent the call to the portable
     /// path.
-    fn run(&mut self, items: &[Item<'_>], verdicts: &mut [bool]) -> bool {
+    fn run(&mut self, profile: Profile, items: &[Item<'_>], verdicts: &mut [bool]) -> bool {
         self.stats.signatures += items.len() as u64;
-        self.engine.verify(self.profile, items, verdicts)
+        self.engine.verify(profile, Challenge::Sha512, items, verdicts)
+    }
+
+    /// For tests: [`Self::verify_many`] with k = M mod L, each M being 64 bytes, little-endian.
+    ///
+    /// # Panics
+    ///
+    /// If a message has another length, or if there are not as many verdicts as items.
+    #[cfg(any(test, fuzzing))]
+    pub fn verify_challenges(
+        &mut self,
+        profile: Profile,
+        items: &[Item<'_>],
+        verdicts: &mut [bool],
+    ) {
+        assert_eq!(items.len(), verdicts.len());
+        let fell_back = self.engine.verify(profile, Challenge::Message, items, verdicts);
+        assert!(!fell_back, "the backend itself is to be tested");
+    }
+}
+
+impl Default for Verifier {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
 impl fmt::Debug for Verifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Verifier")
-            .field("profile", &self.profile)
             .field("backend", &self.backend)
             .field("stats", &self.stats)
             .finish_non_exhaustive()

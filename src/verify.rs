@@ -2,9 +2,9 @@
 //! compare.
 
 use crate::Item;
-use crate::edwards::{Curve, EdwardsPoint, ProjectivePoint, compress};
-use crate::field::{Field, LaneMask, MAX_LANES, TABLE_ROWS};
-use crate::profile::{Profile, halves};
+use crate::edwards::{CompletedPoint, Curve, EdwardsPoint, ProjectivePoint, compress, zero_lanes};
+use crate::field::{Field, LaneMask, MAX_LANES, Routine, TABLE_ROWS};
+use crate::profile::{Equation, Profile, halves};
 use crate::scalar::Scalar;
 use crate::sha512::Preimage;
 use crate::straus::{Digits, double_scalar_mul};
@@ -14,9 +14,21 @@ use alloc::vec::Vec;
 /// The signatures that share one inversion and are sorted by length for hashing.
 pub(crate) const CHUNK: usize = 64;
 
+/// Where k comes from.
+#[derive(Clone, Copy)]
+pub(crate) enum Challenge {
+    /// k = SHA-512(R ‖ A ‖ M) mod L.
+    Sha512,
+    /// k = M mod L, M being 64 bytes. Only tests can choose k, and with it an A or R whose discrete
+    /// logarithm nobody knows.
+    #[cfg(any(test, fuzzing))]
+    Message,
+}
+
 /// The signatures of a chunk that the rules on bytes let pass, one after the other whatever their
 /// place in the call was: the others take no lane.
 pub(crate) struct Live<'a> {
+    equation: Equation,
     count: usize,
     items: [Item<'a>; CHUNK],
     /// Place of each in the chunk.
@@ -46,6 +58,7 @@ impl<'a> Live<'a> {
         const NOTHING: Item<'static> =
             Item { public_key: &[0; 32], signature: &[0; 64], message: &[] };
         let mut live = Self {
+            equation: profile.equation(),
             count: 0,
             items: [NOTHING; CHUNK],
             places: [0; CHUNK],
@@ -77,11 +90,16 @@ impl<'a> Live<'a> {
         self.count
     }
 
-    /// k = SHA-512(R ‖ A ‖ M) mod L of every signature. `hash` fills in one digest for each
-    /// preimage; the middle argument is its scratch memory.
+    pub(crate) fn equation(&self) -> Equation {
+        self.equation
+    }
+
+    /// Sets k of every signature. `hash` fills in one digest for each preimage; the middle argument
+    /// is its scratch memory.
     #[inline(always)]
-    pub(crate) fn challenge(
+    pub(crate) fn set_challenges(
         &mut self,
+        challenge: Challenge,
         buffers: &mut HashBuffers,
         hash: impl FnOnce(&[Preimage<'a>], &mut [u8], &mut [[u8; 64]]),
     ) {
@@ -90,8 +108,17 @@ impl<'a> Live<'a> {
             a: item.public_key,
             message: item.message,
         });
+        let preimages = &preimages[..self.count];
         let digests = &mut buffers.digests[..self.count];
-        hash(&preimages[..self.count], &mut buffers.order[..self.count], digests);
+        match challenge {
+            Challenge::Sha512 => hash(preimages, &mut buffers.order[..self.count], digests),
+            #[cfg(any(test, fuzzing))]
+            Challenge::Message => {
+                for (digest, preimage) in digests.iter_mut().zip(preimages) {
+                    digest.copy_from_slice(preimage.message);
+                }
+            }
+        }
         for (k, digest) in self.k.iter_mut().zip(digests) {
             *k = Scalar::from_wide(digest);
         }
@@ -148,15 +175,29 @@ impl<F: Field> Workspace<F> {
         let mut first = from;
         while first < to {
             let lanes = F::LANES.min(to - first);
-            let (point, decoded) = self.multiply(f, live, first, lanes);
-            self.results.push(Group { first, decoded, point, product });
-            product = f.mul(&product, &point.z);
+            let (sum, decoded) = self.multiply(f, live, first, lanes);
+            match live.equation {
+                Equation::Cofactorless => {
+                    let point = sum.projective;
+                    self.results.push(Group { first, decoded, point, product });
+                    product = f.mul(&product, &point.z);
+                }
+                Equation::Cofactored => {
+                    let equal = self.equals_r_up_to_torsion(f, live, first, lanes, &sum);
+                    let valid = decoded & equal;
+                    for lane in 0..lanes {
+                        live.decide(first + lane, valid >> lane & 1 == 1, verdicts);
+                    }
+                }
+            }
             first += lanes;
         }
-        self.compare(f, live, &product, to, verdicts);
+        if live.equation == Equation::Cofactorless {
+            self.compare(f, live, &product, to, verdicts);
+        }
     }
 
-    /// [S]B − [k]A for `lanes` signatures from `first` on.
+    /// [S]B − [k]A for `lanes` signatures from `first` on, and the lanes whose A decodes.
     #[inline(always)]
     fn multiply(
         &mut self,
@@ -164,7 +205,7 @@ impl<F: Field> Workspace<F> {
         live: &Live<'_>,
         first: usize,
         lanes: usize,
-    ) -> (ProjectivePoint<F>, LaneMask) {
+    ) -> (EdwardsPoint<F>, LaneMask) {
         // Lanes without a signature work on the identity's encoding and zero scalars.
         let mut encodings = [IDENTITY; MAX_LANES];
         let mut digits = Digits::ZERO;
@@ -174,8 +215,27 @@ impl<F: Field> Workspace<F> {
             digits.set(lane, &live.k[i], &live.s[i]);
         }
         let (minus_a, decoded) = EdwardsPoint::decompress_negated(f, &self.curve, &encodings);
-        let point = double_scalar_mul(f, &self.curve, &minus_a, &digits, &mut self.table);
-        (point, decoded)
+        let sum = double_scalar_mul(f, &self.curve, &minus_a, &digits, &mut self.table);
+        (sum, decoded)
+    }
+
+    /// The lanes whose R decodes and equals `sum` but for a point of small order.
+    #[inline(always)]
+    fn equals_r_up_to_torsion(
+        &self,
+        f: F,
+        live: &Live<'_>,
+        first: usize,
+        lanes: usize,
+        sum: &EdwardsPoint<F>,
+    ) -> LaneMask {
+        let mut encodings = [IDENTITY; MAX_LANES];
+        for (lane, encoding) in encodings.iter_mut().enumerate().take(lanes) {
+            *encoding = *halves(live.items[first + lane].signature).0;
+        }
+        let (minus_r, decoded) = EdwardsPoint::decompress_negated(f, &self.curve, &encodings);
+        let curve = &self.curve;
+        decoded & f.call(SmallOrderSum { curve, a: sum, b: &minus_r })
     }
 
     /// Encodes every group's points and compares them with R. One inversion serves all groups of a
@@ -204,6 +264,29 @@ impl<F: Field> Workspace<F> {
                 live.decide(i, valid, verdicts);
             }
         }
+    }
+}
+
+/// The lanes in which [8](a + b) = O.
+struct SmallOrderSum<'a, F: Field> {
+    curve: &'a Curve<F>,
+    a: &'a EdwardsPoint<F>,
+    b: &'a EdwardsPoint<F>,
+}
+
+impl<F: Field> Routine<F> for SmallOrderSum<'_, F> {
+    type Output = LaneMask;
+    #[inline(always)]
+    fn run(self, f: F) -> LaneMask {
+        let Self { curve, a, b } = self;
+        let mut scratch = CompletedPoint::placeholder(curve);
+        scratch.set_sum(f, a, &b.niels(f, curve));
+        let mut point = *a;
+        point.projective.set(f, &scratch);
+        point.double_times(f, &mut scratch, 3);
+        // The identity is (0, 1): X = 0 and Y = Z.
+        let ProjectivePoint { x, y, z } = &point.projective;
+        zero_lanes(f, x) & zero_lanes(f, &f.carry_sum(&f.sub(y, z)))
     }
 }
 

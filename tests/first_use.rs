@@ -19,9 +19,9 @@ fn eight_threads_at_first_use() {
                 start.wait();
                 let mut verifier = match Backend::ALL.get(thread / 2) {
                     Some(&backend) if backend.is_available() => {
-                        Verifier::with_backend(Profile::default(), backend).expect("available")
+                        Verifier::with_backend(backend).expect("available")
                     }
-                    _ => Verifier::new(Profile::default()),
+                    _ => Verifier::new(),
                 };
                 let items: [Item<'_>; 13] = std::array::from_fn(|i| Item {
                     public_key,
@@ -29,7 +29,9 @@ fn eight_threads_at_first_use() {
                     message: if i % 3 == thread % 3 { b"first" } else { b"other" },
                 });
                 let mut verdicts = [false; 13];
-                verifier.verify_many(&items, &mut verdicts).expect("as many verdicts as items");
+                verifier
+                    .verify_many(Profile::default(), &items, &mut verdicts)
+                    .expect("as many verdicts as items");
                 let expected = std::array::from_fn(|i| i % 3 == thread % 3);
                 assert_eq!(verdicts, expected, "{:?}", verifier.backend());
             });

@@ -22,25 +22,27 @@ fn a_verifier_allocates_once() {
     let mut verdicts = vec![false; items.len()];
     for &backend in Backend::ALL.iter().filter(|backend| backend.is_available()) {
         // The first one in a process pays for the self-test.
-        let _ = Verifier::with_backend(Profile::default(), backend).expect("available");
+        let _ = Verifier::with_backend(backend).expect("available");
         let mut verifier = None;
         let made = measure(|| {
-            verifier = Verifier::with_backend(Profile::default(), backend).ok();
+            verifier = Verifier::with_backend(backend).ok();
         });
         println!("{backend}: {} bytes", made.bytes_current);
         assert!(made.bytes_current > 0);
         assert!(made.bytes_max <= stated(backend), "{backend}: {made:?}");
 
         let mut verifier = verifier.expect("available");
-        for count in (0..=20).chain([63, 64, 65, 130]) {
+        for (&profile, count) in Profile::ALL.iter().flat_map(|profile| {
+            (0..=20).chain([63, 64, 65, 130]).map(move |count| (profile, count))
+        }) {
             let mut valid = false;
             let call = measure(|| {
-                let verdicts = &mut verdicts[..count];
-                verifier.verify_many(&items[..count], verdicts).expect("as many verdicts as items");
-                valid = verifier.all_valid(&items[..count]);
-                valid &= verifier.verify(public_key, signature, message);
+                let (items, verdicts) = (&items[..count], &mut verdicts[..count]);
+                verifier.verify_many(profile, items, verdicts).expect("as many verdicts as items");
+                valid = verifier.all_valid(profile, items);
+                valid &= verifier.verify(profile, public_key, signature, message);
             });
-            assert_eq!(call.count_total, 0, "{backend}, {count} items");
+            assert_eq!(call.count_total, 0, "{backend}, {profile}, {count} items");
             assert!(valid && verdicts[..count].iter().all(|verdict| *verdict));
         }
     }
@@ -52,14 +54,19 @@ fn a_call_needs_little_stack() {
     let key = SigningKey::from_bytes(&[7; 32]);
     let (public_key, signature) = (key.verifying_key().to_bytes(), key.sign(b"stack").to_bytes());
     for &backend in Backend::ALL.iter().filter(|backend| backend.is_available()) {
-        let mut verifier = Verifier::with_backend(Profile::default(), backend).expect("available");
+        let mut verifier = Verifier::with_backend(backend).expect("available");
         let thread = std::thread::Builder::new().stack_size(64 << 10);
         let call = move || {
             let item = Item { public_key: &public_key, signature: &signature, message: b"stack" };
             (1..=16).chain([130]).all(|count| {
-                let (items, mut verdicts) = (vec![item; count], vec![false; count]);
-                verifier.verify_many(&items, &mut verdicts).expect("as many verdicts as items");
-                verdicts.iter().all(|verdict| *verdict)
+                let items = vec![item; count];
+                Profile::ALL.iter().all(|&profile| {
+                    let mut verdicts = vec![false; count];
+                    verifier
+                        .verify_many(profile, &items, &mut verdicts)
+                        .expect("as many verdicts as items");
+                    verdicts.iter().all(|verdict| *verdict)
+                })
             })
         };
         assert!(thread.spawn(call).expect("a thread").join().expect("no panic"), "{backend}");

@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, builder::NonEmptyStringValueParser};
+use clap::{
+    Parser, Subcommand,
+    builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use octosig::{Backend, Profile};
 
 /// Verifies Ed25519 signatures for Solana, eight at a time.
 ///
-/// Every verdict is the signature's own and equals ed25519-dalek 2.2.0 `verify_strict`.
+/// Every verdict is the signature's own and follows a published rule: that of ed25519-dalek 2.2.0
+/// `verify_strict`, or the one that --profile names.
 #[derive(Debug, Parser)]
 #[command(name = "octosig", version, max_term_width = 100, arg_required_else_help = false)]
 pub(crate) struct Args {
@@ -32,7 +36,8 @@ pub(crate) enum Command {
 ///                       line or many
 ///
 /// A transaction is valid if it parses, brings as many signatures as its header requires, and each
-/// of them verifies. A packet is valid if Agave 4.2's sigverify would keep it.
+/// of them is valid. A packet is valid if Agave 4.2's sigverify would keep it, given the rule that
+/// --profile names for its signatures.
 #[derive(Debug, clap::Args)]
 #[command(
     verbatim_doc_comment,
@@ -45,7 +50,7 @@ Exit code:
 
 Examples:
   octosig verify block.json.gz
-  octosig verify --verdicts verdicts.jsonl vectors.jsonl more-vectors.jsonl.gz
+  octosig verify --profile zip215 --verdicts verdicts.jsonl vectors.jsonl more-vectors.jsonl.gz
   octosig verify --verdicts - --oracle transactions.jsonl | grep false
   zcat packets.jsonl.gz | octosig verify --reject-non-vote --threads 4 -"
 )]
@@ -55,10 +60,12 @@ pub(crate) struct VerifyArgs {
     pub(crate) files: Vec<PathBuf>,
 
     /// The rule that says which signatures are valid
-    ///
-    /// dalek-strict (ed25519-dalek 2.2.0 verify_strict: what Agave 4.2 applies). stdlib-compat,
-    /// zip215 and simd0376 are names reserved for rules that this build does not have.
-    #[arg(long, value_name = "PROFILE", default_value = Profile::DalekStrict.name(), value_parser = profile)]
+    #[arg(
+        long,
+        value_name = "PROFILE",
+        default_value = Profile::DalekStrict.name(),
+        value_parser = profile(),
+    )]
     pub(crate) profile: Profile,
 
     /// How lanes are computed: auto, portable or avx2
@@ -85,11 +92,16 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "OUT")]
     pub(crate) verdicts: Option<PathBuf>,
 
-    /// Verify again with ed25519-dalek 2.2.0 and report every difference
+    /// Verify again with published implementations and report every difference
     ///
-    /// Signatures go through verify_strict, packets through solana-perf 4.2.2's own sigverify on
-    /// top of it. Any difference makes the exit code 2.
-    #[arg(long)]
+    ///   dalek-strict   ed25519-dalek 2.2.0 verify_strict; packets: solana-perf 4.2.2
+    ///   stdlib-compat  ed25519-dalek 2.2.0 verify
+    ///   zip215         ed25519-zebra 4.2.0 verify
+    ///   simd0376       the same, and curve25519-dalek 4.1.3 about the encodings of A and R
+    ///
+    /// Packets under the last three: agave-transaction-view 4.2.2 parses them, solana-perf
+    /// says what is a simple vote. Any difference makes the exit code 2.
+    #[arg(long, verbatim_doc_comment)]
     pub(crate) oracle: bool,
 
     /// List broken lines and carry on, instead of ending at the first
@@ -129,29 +141,30 @@ fn backend(name: &str) -> Result<Choice, String> {
     if name == "auto" {
         return Ok(Choice::Auto);
     }
-    by_name(Backend::ALL, Backend::name, name, &["avx512"]).map(Choice::Named)
-}
-
-fn profile(name: &str) -> Result<Profile, String> {
-    by_name(Profile::ALL, Profile::name, name, &["stdlib-compat", "zip215", "simd0376"])
-}
-
-/// The one of `all` that is called `name`. `reserved` names are known but not in this build.
-fn by_name<T: Copy>(
-    all: &[T],
-    name_of: fn(T) -> &'static str,
-    name: &str,
-    reserved: &[&str],
-) -> Result<T, String> {
-    if let Some(&found) = all.iter().find(|&&candidate| name_of(candidate) == name) {
-        return Ok(found);
-    }
-    let have = all.iter().map(|&one| name_of(one)).collect::<Vec<_>>().join(", ");
-    Err(if reserved.contains(&name) {
-        format!("this build does not have it yet; it has {have}")
-    } else {
-        format!("unknown; this build has {have}")
+    name.parse().map(Choice::Named).map_err(|_| {
+        let have = Backend::ALL.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ");
+        if name == "avx512" {
+            format!("this build does not have it yet; it has {have}")
+        } else {
+            format!("unknown; this build has {have}")
+        }
     })
+}
+
+/// Every profile and its rule in a line.
+pub(crate) const PROFILES: [(Profile, &str); 4] = [
+    (
+        Profile::DalekStrict,
+        "ed25519-dalek 2.2.0 verify_strict, as Agave 4.2: no small order A or R",
+    ),
+    (Profile::StdlibCompat, "ed25519-dalek 2.2.0 verify, ring, Go: small order allowed"),
+    (Profile::Zip215, "ZIP 215, ed25519-zebra 4.2.0: cofactored, any encoding of A and R"),
+    (Profile::Simd0376, "proposal, as amended: cofactored, canonical A and R, no small order"),
+];
+
+fn profile() -> impl TypedValueParser<Value = Profile> {
+    let values = PROFILES.map(|(profile, rule)| PossibleValue::new(profile.name()).help(rule));
+    PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
 
 /// What clap says, without its paragraphs of advice.
@@ -161,4 +174,16 @@ pub(crate) fn one_line(usage: &clap::Error) -> String {
     let first = first.split_whitespace().collect::<Vec<_>>().join(" ");
     let first = first.strip_prefix("error: ").unwrap_or(&first);
     format!("{first} (octosig --help says more)")
+}
+
+#[cfg(test)]
+mod tests {
+    use octosig::Profile;
+
+    use super::PROFILES;
+
+    #[test]
+    fn every_profile_is_explained() {
+        assert_eq!(PROFILES.map(|(profile, _)| profile), Profile::ALL);
+    }
 }

@@ -5,6 +5,7 @@
 //! | key | value |
 //! |---|---|
 //! | `versions` | object: `octosig`, and the released crates whose rules it follows |
+//! | `profiles` | array of the names that `--profile` takes, the default first |
 //! | `system` | object: `os`, `arch`, `kernel` |
 //! | `cpu` | object: `model`; `features`, the detected ones that a backend could use |
 //! | `backends` | array, the slowest first: objects of `name`, `requires`, `available`, `chosen`, and `self_test` |
@@ -21,11 +22,15 @@ use anyhow::Result;
 use octosig::{Backend, SelfTest};
 use serde::Serialize;
 
-use crate::{args::DoctorArgs, cpus};
+use crate::{
+    args::{DoctorArgs, PROFILES},
+    cpus,
+};
 
 #[derive(Serialize)]
 struct Report {
     versions: Versions,
+    profiles: Vec<&'static str>,
     system: System,
     cpu: Cpu,
     backends: Vec<BackendReport>,
@@ -38,6 +43,7 @@ struct Report {
 struct Versions {
     octosig: &'static str,
     ed25519_dalek: &'static str,
+    ed25519_zebra: &'static str,
     agave_transaction_view: &'static str,
     solana_perf: &'static str,
 }
@@ -100,9 +106,11 @@ impl Report {
             versions: Versions {
                 octosig: env!("CARGO_PKG_VERSION"),
                 ed25519_dalek: "2.2.0",
+                ed25519_zebra: "4.2.0",
                 agave_transaction_view: "4.2.2",
                 solana_perf: "4.2.2",
             },
+            profiles: PROFILES.iter().map(|(profile, _)| profile.name()).collect(),
             system: System {
                 os: std::env::consts::OS,
                 arch: std::env::consts::ARCH,
@@ -119,14 +127,15 @@ impl Report {
 
     fn print(&self, out: &mut impl Write) -> Result<()> {
         const UNKNOWN: &str = "unknown";
-        let Versions { octosig, ed25519_dalek, agave_transaction_view, solana_perf } =
+        let Versions { octosig, ed25519_dalek, ed25519_zebra, agave_transaction_view, solana_perf } =
             self.versions;
         writeln!(out, "octosig       {octosig}")?;
         writeln!(
             out,
-            "follows       ed25519-dalek {ed25519_dalek}, agave-transaction-view \
-             {agave_transaction_view}, solana-perf {solana_perf}"
+            "follows       ed25519-dalek {ed25519_dalek}, ed25519-zebra {ed25519_zebra}, \
+             agave-transaction-view {agave_transaction_view}, solana-perf {solana_perf}"
         )?;
+        writeln!(out, "profiles      {}", self.profiles.join(", "))?;
         let kernel = self.system.kernel.as_deref().unwrap_or(UNKNOWN);
         writeln!(out, "system        {} {}, kernel {kernel}", self.system.os, self.system.arch)?;
         writeln!(out, "CPU           {}", self.cpu.model.as_deref().unwrap_or(UNKNOWN))?;

@@ -17,6 +17,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use core_affinity::CoreId;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use octosig::{Backend, Verifier};
+use octosig_pipeline::Rules;
 
 use crate::{
     args::{Choice, VerifyArgs},
@@ -42,8 +43,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8> {
     let options = Options {
         keep_going: args.keep_going,
         oracle: args.oracle,
-        reject_non_vote: args.reject_non_vote,
-        enable_tx_v1: args.enable_tx_v1,
+        rules: Rules {
+            profile: args.profile,
+            reject_non_vote: args.reject_non_vote,
+            enable_tx_v1: args.enable_tx_v1,
+        },
         verdicts: args.verdicts.is_some(),
     };
     let pins = pins(args)?;
@@ -53,7 +57,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8> {
         Choice::Auto => Backend::best(),
         Choice::Named(backend) => backend,
     };
-    let verifier = || Verifier::with_backend(args.profile, backend);
+    let verifier = || Verifier::with_backend(backend);
     let workers = (0..threads)
         .map(|_| Ok(Worker::new(verifier()?, verifier()?, options)))
         .collect::<Result<Vec<_>>>()?;

@@ -9,11 +9,12 @@ use std::{
 };
 
 use octosig_pipeline::{
-    ed25519_verify_batches,
+    Profile, Rules,
     solana_perf::{
         packet::{BytesPacket, Meta, PacketBatch},
         sigverify::count_valid_packets,
     },
+    verify_batches,
 };
 use solana_sdk::{
     hash::Hash,
@@ -47,11 +48,16 @@ fn stage(receiver: &Receiver<PacketBatch>) -> (usize, usize) {
     while let Ok(first) = receiver.recv() {
         let mut batches = vec![first];
         batches.extend(receiver.try_iter().take(DRAIN - 1));
-        ed25519_verify_batches(&mut batches, false, false);
+        verify_batches(&mut batches, rules());
         packets += batches.iter().map(PacketBatch::len).sum::<usize>();
         kept += count_valid_packets(&batches);
     }
     (packets, kept)
+}
+
+/// A validator looks at its bank here, before each call.
+fn rules() -> Rules {
+    Rules { profile: Profile::DalekStrict, reject_non_vote: false, enable_tx_v1: false }
 }
 
 /// A transfer; the signature of every tenth is damaged.

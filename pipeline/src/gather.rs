@@ -2,7 +2,7 @@
 //! verify at once.
 
 use arrayvec::ArrayVec;
-use octosig::{Item, Verifier};
+use octosig::{Item, Profile, Verifier};
 
 use crate::scatter::Outcome;
 
@@ -11,13 +11,14 @@ const CHUNK: usize = 256;
 
 /// Signatures that wait for their lanes, each with the place of its packet in the window.
 pub(crate) struct Chunk<'a> {
+    profile: Profile,
     items: ArrayVec<Item<'a>, CHUNK>,
     owners: ArrayVec<usize, CHUNK>,
 }
 
 impl<'a> Chunk<'a> {
-    pub(crate) const fn new() -> Self {
-        Self { items: ArrayVec::new_const(), owners: ArrayVec::new_const() }
+    pub(crate) const fn new(profile: Profile) -> Self {
+        Self { profile, items: ArrayVec::new_const(), owners: ArrayVec::new_const() }
     }
 
     /// Adds a signature of packet `owner`; a full chunk is verified first.
@@ -41,7 +42,7 @@ impl<'a> Chunk<'a> {
         let mut verdicts = [false; CHUNK];
         let Some(verdicts) = verdicts.get_mut(..self.items.len()) else { return };
         // Equal lengths leave no error; were there one, the verdicts would still be false.
-        let _ = verifier.verify_many(&self.items, verdicts);
+        let _ = verifier.verify_many(self.profile, &self.items, verdicts);
         for (owner, verdict) in self.owners.drain(..).zip(verdicts) {
             if let Some(outcome) = outcomes.get_mut(owner) {
                 outcome.keep &= *verdict;

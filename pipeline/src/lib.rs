@@ -8,17 +8,21 @@
 //! into every thread that calls them.
 //!
 //! # Contract
-//! For every packet of every batch, the whole `Meta` afterwards equals what solana-perf 4.2.2
+//! A call takes [`Rules`]: the [`Profile`], which says which signatures are valid, and the two
+//! gates of Agave's sigverify. The three functions `ed25519_…` mean [`Profile::DalekStrict`]. Under
+//! it, for every packet of every batch, the whole `Meta` afterwards equals what solana-perf 4.2.2
 //! leaves there:
 //! - a packet that is already discarded is neither read nor written, and no discard flag is ever
 //!   cleared;
 //! - a packet is kept iff agave-transaction-view 4.2.2 accepts its bytes with Agave's limits, the
-//!   gates `enable_tx_v1` and `reject_non_vote` let it pass, and all of its signatures verify;
+//!   gates `enable_tx_v1` and `reject_non_vote` let it pass, and all of its signatures are valid;
 //! - `SIMPLE_VOTE_TX` is set on a packet that parses as a simple vote, even if a signature is bad,
 //!   and is never cleared.
 //!
-//! No bytes make these functions panic. A verdict depends on its own packet alone: not on the
-//! neighbours, the split into batches or the number of threads.
+//! Under another profile nothing but the validity of a signature differs.
+//!
+//! No bytes make these functions panic. A verdict depends on its own packet and the rules of its
+//! call alone: not on the neighbours, the split into batches, the number of threads or other calls.
 //!
 //! # Memory
 //! Nothing is allocated per packet here (agave-transaction-view allocates a list of instructions
@@ -29,17 +33,18 @@
 
 mod gather;
 mod parse;
+mod rules;
 mod scatter;
 mod sigverifier;
 
 use std::{cell::RefCell, slice};
 
 use log::debug;
-use parse::Rules;
 use rayon::prelude::*;
 use solana_perf::packet::PacketBatch;
 
-pub use octosig;
+pub use octosig::{self, Profile};
+pub use rules::Rules;
 pub use sigverifier::Sigverifier;
 pub use solana_perf;
 
@@ -47,21 +52,21 @@ thread_local! {
     static SIGVERIFIER: RefCell<Sigverifier> = RefCell::default();
 }
 
-/// Verifies all packets on the threads of `thread_pool`; returns when every flag is set.
+/// Verifies the packets of all batches on the calling thread, filling lanes across batches.
+pub fn verify_batches(batches: &mut [PacketBatch], rules: Rules) {
+    SIGVERIFIER.with_borrow_mut(|sigverifier| sigverifier.verify_batches(batches, rules));
+}
+
+/// Verifies the packets of all batches on the threads of `thread_pool`; returns when every flag is
+/// set.
 ///
-/// Takes the arguments of solana-perf 4.2.2's function of the same name. The packets of all
-/// batches are split anew, so a thousand batches of one packet spread like one batch of a
-/// thousand. `packet_count` is only logged. Allocates one list of the packets that are not yet
-/// discarded.
-pub fn ed25519_verify(
+/// The packets are split anew, so a thousand batches of one packet spread like one batch of a
+/// thousand. Allocates one list of the packets that are not yet discarded.
+pub fn verify_batches_on(
     thread_pool: &rayon::ThreadPool,
     batches: &mut [PacketBatch],
-    reject_non_vote: bool,
-    packet_count: usize,
-    enable_tx_v1: bool,
+    rules: Rules,
 ) {
-    debug!("ed25519_verify of {packet_count} packets");
-    let rules = Rules { reject_non_vote, enable_tx_v1 };
     let mut live: Vec<_> =
         batches.iter_mut().flatten().filter(|packet| !packet.meta().discard()).collect();
     let job = packets_per_job(live.len(), thread_pool.current_num_threads());
@@ -72,24 +77,35 @@ pub fn ed25519_verify(
     });
 }
 
-/// Verifies the packets of one batch on the calling thread.
+/// [`verify_batches_on`] under [`Profile::DalekStrict`], with the arguments of solana-perf 4.2.2's
+/// function of this name. `packet_count` is only logged.
+pub fn ed25519_verify(
+    thread_pool: &rayon::ThreadPool,
+    batches: &mut [PacketBatch],
+    reject_non_vote: bool,
+    packet_count: usize,
+    enable_tx_v1: bool,
+) {
+    debug!("ed25519_verify of {packet_count} packets");
+    verify_batches_on(thread_pool, batches, Rules::agave(reject_non_vote, enable_tx_v1));
+}
+
+/// [`verify_batches`] of one batch under [`Profile::DalekStrict`], with the arguments of
+/// solana-perf 4.2.2's function of this name.
 ///
-/// Takes the arguments of solana-perf 4.2.2's function of the same name. Since 4.1 Agave's TPU
-/// hands over batches of one packet, too few to fill lanes: with several batches at hand
-/// [`ed25519_verify_batches`] is faster.
+/// Since 4.1 Agave's TPU hands over batches of one packet, too few to fill lanes: with several
+/// batches at hand [`ed25519_verify_batches`] is faster.
 pub fn ed25519_verify_serial(batch: &mut PacketBatch, reject_non_vote: bool, enable_tx_v1: bool) {
     ed25519_verify_batches(slice::from_mut(batch), reject_non_vote, enable_tx_v1);
 }
 
-/// Verifies the packets of all batches on the calling thread, filling lanes across batches.
+/// [`verify_batches`] under [`Profile::DalekStrict`]: [`ed25519_verify_serial`] for many batches.
 pub fn ed25519_verify_batches(
     batches: &mut [PacketBatch],
     reject_non_vote: bool,
     enable_tx_v1: bool,
 ) {
-    SIGVERIFIER.with_borrow_mut(|sigverifier| {
-        sigverifier.verify_batches(batches, reject_non_vote, enable_tx_v1);
-    });
+    verify_batches(batches, Rules::agave(reject_non_vote, enable_tx_v1));
 }
 
 /// How many packets one job of the pool takes: whole groups, for most packets carry one signature.

@@ -9,12 +9,7 @@ use agave_transaction_view::{
 use octosig::Item;
 use solana_runtime_transaction::sanitize_config::sanitize_config;
 
-/// The two gates that a caller sets per call.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
-    pub(crate) reject_non_vote: bool,
-    pub(crate) enable_tx_v1: bool,
-}
+use crate::rules::Rules;
 
 /// A packet that parsed and passed the gates.
 #[derive(Debug)]

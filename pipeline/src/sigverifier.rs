@@ -4,12 +4,13 @@ use std::sync::Once;
 
 use arrayvec::ArrayVec;
 use log::error;
-use octosig::{Backend, Profile, Verifier};
+use octosig::{Backend, Verifier};
 use solana_perf::packet::{PacketBatch, PacketRefMut};
 
 use crate::{
     gather::Chunk,
-    parse::{Rules, Transaction},
+    parse::Transaction,
+    rules::Rules,
     scatter::{Outcome, scatter},
 };
 
@@ -18,15 +19,15 @@ const WINDOW: usize = 512;
 
 /// Verifies packets with a [`Verifier`] of the caller's choice, on the calling thread.
 ///
-/// Owns the verifier and so its scratch memory: keep one per thread and use it again. The default
-/// one applies [`Profile::DalekStrict`], which is Agave's rule, on the best backend.
+/// Owns the verifier and so its scratch memory: keep one per thread and use it again. The rules
+/// come with each call. The default one has the best backend.
 #[derive(Debug)]
 pub struct Sigverifier {
     verifier: Verifier,
 }
 
 impl Sigverifier {
-    /// Verifies with `verifier`: its profile, its backend, its scratch memory.
+    /// Verifies with `verifier`: its backend, its scratch memory.
     pub const fn new(verifier: Verifier) -> Self {
         Self { verifier }
     }
@@ -37,23 +38,16 @@ impl Sigverifier {
     }
 
     /// Sets the flags of the packets of all batches, filling lanes across batches.
-    pub fn verify_batches(
-        &mut self,
-        batches: &mut [PacketBatch],
-        reject_non_vote: bool,
-        enable_tx_v1: bool,
-    ) {
-        self.verify_packets(batches.iter_mut().flatten(), reject_non_vote, enable_tx_v1);
+    pub fn verify_batches(&mut self, batches: &mut [PacketBatch], rules: Rules) {
+        self.verify_packets(batches.iter_mut().flatten(), rules);
     }
 
     /// Sets the flags of all packets, from wherever they come.
     pub fn verify_packets<'a>(
         &mut self,
         packets: impl IntoIterator<Item = PacketRefMut<'a>>,
-        reject_non_vote: bool,
-        enable_tx_v1: bool,
+        rules: Rules,
     ) {
-        let rules = Rules { reject_non_vote, enable_tx_v1 };
         let mut window = ArrayVec::<_, WINDOW>::new();
         for packet in packets.into_iter().filter(|packet| !packet.meta().discard()) {
             window.push(packet);
@@ -80,7 +74,7 @@ impl Sigverifier {
 
     fn outcomes(&mut self, window: &[PacketRefMut<'_>], rules: Rules) -> ArrayVec<Outcome, WINDOW> {
         let mut outcomes = ArrayVec::new();
-        let mut chunk = Chunk::new();
+        let mut chunk = Chunk::new(rules.profile);
         for (owner, packet) in window.iter().enumerate() {
             let transaction = packet.data(..).and_then(|data| Transaction::parse(data, rules));
             outcomes.push(Outcome::before_signatures(transaction.as_ref()));
@@ -99,11 +93,11 @@ impl Default for Sigverifier {
     /// being tested.
     fn default() -> Self {
         static REPORT: Once = Once::new();
-        let verifier = Verifier::new(Profile::DalekStrict);
+        let verifier = Verifier::new();
         REPORT.call_once(|| {
             let fastest = Backend::ALL.iter().rev().find(|backend| backend.is_available());
             if let Some(&fastest) = fastest
-                && let Err(error) = Verifier::with_backend(Profile::DalekStrict, fastest)
+                && let Err(error) = Verifier::with_backend(fastest)
             {
                 error!("octosig: {error}; {} is used", verifier.backend());
             }

@@ -2,7 +2,7 @@
 //! its own, because it replaces the global allocator.
 
 use octosig_pipeline::{
-    Sigverifier,
+    Rules, Sigverifier,
     solana_perf::{
         packet::{BytesPacket, Meta, PacketBatch},
         sigverify,
@@ -31,14 +31,14 @@ fn no_allocation_per_packet() {
     assert_eq!(reference.count_total, 1_500, "the parser's list of instructions");
 
     let mut sigverifier = Sigverifier::default();
-    sigverifier.verify_batches(&mut batches, false, false);
+    sigverifier.verify_batches(&mut batches, Rules::default());
     let together = allocation_counter::measure(|| {
-        sigverifier.verify_batches(&mut batches, false, false);
+        sigverifier.verify_batches(&mut batches, Rules::default());
     });
     assert_eq!(together.count_total, reference.count_total);
     let one_by_one = allocation_counter::measure(|| {
         for batch in &mut batches {
-            sigverifier.verify_batches(std::slice::from_mut(batch), false, false);
+            sigverifier.verify_batches(std::slice::from_mut(batch), Rules::default());
         }
     });
     assert_eq!(one_by_one.count_total, reference.count_total);

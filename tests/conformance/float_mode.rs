@@ -3,9 +3,11 @@
 
 use std::arch::asm;
 
-use octosig::{Backend, BackendError, Item, Verifier};
+use octosig::{Backend, BackendError, Item, Profile, Verifier};
 
-use crate::case::{Case, backends, check, verifiers};
+use octosig_cases::Case;
+
+use crate::harness::{backends, check, verifiers};
 
 /// Round to nearest, no flushing, every exception masked.
 const DEFAULT: u32 = 0x1f80;
@@ -62,11 +64,21 @@ fn mixed_cases() -> Vec<Case> {
     (0..32).flat_map(|seed| [Case::honest(seed, 200), Case::broken(seed, 20)]).collect()
 }
 
+/// The verdicts of [`mixed_cases`], which do not depend on the profile.
+fn honest_ones(cases: &[Case]) -> Vec<bool> {
+    cases.iter().map(|case| case.verdicts.of(Profile::DalekStrict)).collect()
+}
+
 /// The verdicts under `mode` and the register at the end.
-fn verify_under(mode: u32, verifier: &mut Verifier, items: &[Item<'_>]) -> (Vec<bool>, u32) {
+fn verify_under(
+    mode: u32,
+    verifier: &mut Verifier,
+    profile: Profile,
+    items: &[Item<'_>],
+) -> (Vec<bool>, u32) {
     let mut verdicts = vec![false; items.len()];
     let guard = Mode::set(mode);
-    let result = verifier.verify_many(items, &mut verdicts);
+    let result = verifier.verify_many(profile, items, &mut verdicts);
     let after = mxcsr();
     drop(guard);
     result.expect("as many verdicts as items");
@@ -81,13 +93,15 @@ fn fallbacks(verifier: &Verifier) -> u64 {
 fn verdicts_do_not_depend_on_the_mode() {
     let cases = mixed_cases();
     let items: Vec<Item<'_>> = cases.iter().map(Case::item).collect();
-    let expected: Vec<bool> = cases.iter().map(|case| case.valid).collect();
+    let expected = honest_ones(&cases);
     for mut verifier in verifiers() {
         let backend = verifier.backend();
-        for mode in MODES {
+        for (mode, profile) in
+            MODES.into_iter().flat_map(|m| Profile::ALL.iter().map(move |p| (m, *p)))
+        {
             for count in [1, 2, 3, 4, 7, 8, 9, 64] {
-                let (verdicts, after) = verify_under(mode, &mut verifier, &items[..count]);
-                assert_eq!(verdicts, expected[..count], "{backend:?}, MXCSR {mode:#06x}");
+                let (verdicts, after) = verify_under(mode, &mut verifier, profile, &items[..count]);
+                assert_eq!(verdicts, expected[..count], "{backend:?} {profile}, MXCSR {mode:#06x}");
                 assert_eq!(after & !FLAGS, mode, "{backend:?} changed MXCSR");
             }
         }
@@ -105,7 +119,7 @@ fn fallbacks_are_counted_by_the_call() {
     for mut verifier in verifiers() {
         let needs_default_mode = verifier.backend() == Backend::Avx2;
         for (calls, mode) in (1..).zip(MODES) {
-            verify_under(mode, &mut verifier, &items);
+            verify_under(mode, &mut verifier, Profile::DalekStrict, &items);
             assert_eq!(fallbacks(&verifier), if needs_default_mode { calls } else { 0 });
         }
     }
@@ -115,9 +129,10 @@ fn fallbacks_are_counted_by_the_call() {
 fn raised_flags_are_no_mode() {
     let cases = mixed_cases();
     let items: Vec<Item<'_>> = cases.iter().map(Case::item).collect();
-    let expected: Vec<bool> = cases.iter().map(|case| case.valid).collect();
+    let expected = honest_ones(&cases);
     for mut verifier in verifiers() {
-        let (verdicts, after) = verify_under(DEFAULT | FLAGS, &mut verifier, &items);
+        let (verdicts, after) =
+            verify_under(DEFAULT | FLAGS, &mut verifier, Profile::DalekStrict, &items);
         assert_eq!(verdicts, expected);
         assert_eq!(after, DEFAULT | FLAGS);
         assert_eq!(fallbacks(&verifier), 0);
@@ -130,14 +145,18 @@ fn single_signatures_and_all_valid() {
     let good = vec![honest.item(); 9];
     let mut bad = good.clone();
     bad[8] = broken.item();
+    let verify = |verifier: &mut Verifier, case: &Case| {
+        let profile = Profile::DalekStrict;
+        verifier.verify(profile, &case.public_key, &case.signature, &case.message)
+    };
     for mut verifier in verifiers() {
         for mode in MODES {
             let guard = Mode::set(mode);
             let verdicts = [
-                verifier.verify(&honest.public_key, &honest.signature, &honest.message),
-                !verifier.verify(&broken.public_key, &broken.signature, &broken.message),
-                verifier.all_valid(&good),
-                !verifier.all_valid(&bad),
+                verify(&mut verifier, &honest),
+                !verify(&mut verifier, &broken),
+                verifier.all_valid(Profile::DalekStrict, &good),
+                !verifier.all_valid(Profile::DalekStrict, &bad),
             ];
             drop(guard);
             assert_eq!(verdicts, [true; 4], "{:?}, MXCSR {mode:#06x}", verifier.backend());
@@ -150,7 +169,7 @@ fn all_valid_over_several_chunks_is_one_call() {
     let honest = Case::honest(1, 200);
     for mut verifier in verifiers() {
         let guard = Mode::set(MODES[0]);
-        let valid = verifier.all_valid(&vec![honest.item(); 200]);
+        let valid = verifier.all_valid(Profile::DalekStrict, &vec![honest.item(); 200]);
         drop(guard);
         assert!(valid);
         let expected = u64::from(verifier.backend() == Backend::Avx2);

@@ -21,23 +21,23 @@ pub struct Plan {
     pub len: usize,
     pub seconds: f64,
     /// What follows, for the program itself.
-    pub rest: Option<String>,
+    pub rest: Vec<String>,
     pub inputs: Inputs,
 }
 
 impl Plan {
-    /// Reads the arguments `FILE LEN COUNT SECONDS [REST]` and the file.
+    /// Reads the arguments `FILE LEN COUNT SECONDS REST...` and the file.
     pub fn from_args() -> Result<Self, String> {
         let [file, len, count, seconds, rest @ ..] = &env::args().skip(1).collect::<Vec<_>>()[..]
         else {
-            return Err("arguments: FILE LEN COUNT SECONDS [BACKEND]".into());
+            return Err("arguments: FILE LEN COUNT SECONDS [BACKEND [PROFILE]]".into());
         };
         let number = |text: &str| text.parse().map_err(|error| format!("{text}: {error}"));
         let plan = Self {
             count: number(count)?,
             len: number(len)?,
             seconds: seconds.parse().map_err(|error| format!("{seconds}: {error}"))?,
-            rest: rest.first().cloned(),
+            rest: rest.to_vec(),
             inputs: Inputs(fs::read(file).map_err(|error| format!("{file}: {error}"))?),
         };
         let size = plan.inputs.0.len();

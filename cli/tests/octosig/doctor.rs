@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::octosig;
 
@@ -13,6 +13,7 @@ fn the_json_is_complete() {
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report["healthy"], true);
     assert_eq!(report["versions"]["octosig"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["profiles"], json!(["dalek-strict", "stdlib-compat", "zip215", "simd0376"]));
     assert!(report["system"]["kernel"].is_string());
     assert!(report["cpu"]["features"].is_array());
     let backends = report["backends"].as_array().unwrap();
@@ -46,6 +47,8 @@ fn the_text_names_every_backend_and_its_paths() {
         assert!(run.stdout.contains(&format!("\nbackend {name} ")), "{}", run.stdout);
     }
     assert!(run.stdout.contains(" passed in "), "{}", run.stdout);
+    let profiles = "\nprofiles      dalek-strict, stdlib-compat, zip215, simd0376\n";
+    assert!(run.stdout.contains(profiles), "{}", run.stdout);
     assert!(!run.stdout.contains("FAILED"), "{}", run.stdout);
 }
 

@@ -100,10 +100,12 @@ fn wrong_usage_is_said_in_one_line() {
     let missing = folder.path("missing");
     let missing = missing.to_str().unwrap();
     for (arguments, reason) in [
-        (&["verify", "--profile", "zip215", input][..], "does not have it yet"),
-        (&["verify", "--profile", "stdlib-compat", input], "does not have it yet"),
-        (&["verify", "--profile", "simd0376", input], "does not have it yet"),
-        (&["verify", "--profile", "strict", input], "unknown; this build has dalek-strict"),
+        (
+            &["verify", "--profile", "strict", input][..],
+            "'strict' for '--profile <PROFILE>' [possible values: dalek-strict, stdlib-compat, ",
+        ),
+        (&["verify", "--profile", "ZIP215", input], "stdlib-compat, zip215, simd0376]"),
+        (&["verify", "--profile", "", input], "--profile"),
         (&["verify", "--backend", "avx512", input], "does not have it yet"),
         (&["verify", "--backend", "gpu", input], "unknown; this build has portable"),
         (&["verify", "--threads", "0", input], "--threads"),

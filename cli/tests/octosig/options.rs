@@ -53,11 +53,25 @@ fn packets_of_version_1_are_kept_if_enabled() {
     packet.extend(key.verifying_key().as_bytes());
     packet.extend(key.sign(&packet).to_bytes());
     let line = json!({"id": 1, "packet_base64": BASE64.encode(&packet)}).to_string();
-    for (flag, kept) in [(&[][..], false), (&["--enable-tx-v1"], true)] {
-        let arguments = ["verify", "--verdicts", "-", "--oracle", "-"].iter().chain(flag);
-        let run = octosig_with_input(arguments, line.as_bytes());
-        assert_eq!(run.verdicts(), [(json!(1), kept)]);
-        assert_eq!(run.code, Some(i32::from(!kept)), "{}", run.stderr);
+    for profile in ["dalek-strict", "stdlib-compat", "zip215", "simd0376"] {
+        for (flag, kept) in [(&[][..], false), (&["--enable-tx-v1"], true)] {
+            let arguments = ["verify", "--verdicts", "-", "--oracle", "--profile", profile, "-"];
+            let run = octosig_with_input(arguments.iter().chain(flag), line.as_bytes());
+            assert_eq!(run.verdicts(), [(json!(1), kept)], "{profile}");
+            assert_eq!(run.code, Some(i32::from(!kept)), "{profile}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn the_help_explains_each_profile_in_a_line() {
+    let run = octosig(["help", "verify"]);
+    for profile in ["dalek-strict:", "stdlib-compat:", "zip215:", "simd0376:"] {
+        let mut lines = run.stdout.lines().map(str::trim);
+        let mut lines = lines.by_ref().skip_while(|line| !line.contains(&format!("- {profile} ")));
+        assert!(lines.next().is_some(), "{profile} {}", run.stdout);
+        let next = lines.next().unwrap();
+        assert!(next.is_empty() || next.starts_with("- "), "{profile} {}", run.stdout);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Two mainnet blocks, as they are and damaged.
 
-use octosig_pipeline::{Sigverifier, solana_perf::packet::PacketFlags};
+use octosig_pipeline::{Rules, Sigverifier, solana_perf::packet::PacketFlags};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
 use crate::{
     files::mainnet_block,
-    harness::{Raw, Shape, batches, check, metas},
+    harness::{Raw, Shape, batches, check, check_profiles, metas},
 };
 
 /// Bytes of a packet that a flipped bit invalidates.
@@ -36,7 +36,7 @@ fn a_block(slot: u64, transactions: usize, signatures: u64) {
 
     let mut whole = batches(&packets, Shape::Bytes, &[usize::MAX]);
     let mut sigverifier = Sigverifier::default();
-    sigverifier.verify_batches(&mut whole, false, false);
+    sigverifier.verify_batches(&mut whole, Rules::default());
     assert_eq!(metas(&whole).iter().filter(|meta| !meta.discard()).count(), transactions);
     assert_eq!(sigverifier.verifier().stats().signatures, signatures);
 
@@ -75,6 +75,10 @@ fn a_block(slot: u64, transactions: usize, signatures: u64) {
         assert_eq!(discarded, bad);
         check(&batches, true, false);
         check(&batches, false, true);
+    }
+    for (profile, metas) in check_profiles(&batches(&damaged, Shape::Bytes, &[99]), false, false) {
+        let discarded: Vec<_> = metas.iter().map(|meta| meta.discard()).collect();
+        assert_eq!(discarded, bad, "{profile}");
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use octosig_pipeline::{
-    Sigverifier, ed25519_verify, ed25519_verify_batches, ed25519_verify_serial,
-    octosig::{Backend, Profile, Verifier},
+    Profile, Rules, Sigverifier, ed25519_verify, ed25519_verify_batches, ed25519_verify_serial,
+    octosig::{Backend, Verifier},
     solana_perf::{
         packet::{
             BytesPacket, Meta, PACKET_DATA_SIZE, Packet, PacketBatch, PacketFlags,
@@ -12,8 +12,11 @@ use octosig_pipeline::{
         },
         sigverify,
     },
+    verify_batches, verify_batches_on,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::reference;
 
 /// A packet before it gets the shape of a batch.
 #[derive(Clone)]
@@ -103,8 +106,24 @@ pub(crate) fn metas(batches: &[PacketBatch]) -> Vec<Meta> {
     batches.iter().flatten().map(|packet| packet.meta().clone()).collect()
 }
 
-/// Runs all entries and solana-perf on copies of `batches`, compares all, and returns the `Meta`
-/// of every packet.
+/// Runs `entry` on a copy of `batches`, which must become `expected`.
+fn same(
+    batches: &[PacketBatch],
+    expected: &[PacketBatch],
+    entry: &str,
+    rules: Rules,
+    run: impl FnOnce(&mut [PacketBatch]),
+) {
+    let mut got = batches.to_vec();
+    run(&mut got);
+    for (i, (got, expected)) in metas(&got).iter().zip(metas(expected)).enumerate() {
+        assert_eq!(*got, expected, "{entry}, packet {i}, {rules:?}");
+    }
+    assert!(got == expected, "{entry} changed something else than flags");
+}
+
+/// Runs the entries with Agave's arguments and solana-perf on copies of `batches`, compares all,
+/// and returns the `Meta` of every packet.
 pub(crate) fn check(
     batches: &[PacketBatch],
     reject_non_vote: bool,
@@ -114,42 +133,51 @@ pub(crate) fn check(
     for batch in &mut expected {
         sigverify::ed25519_verify_serial(batch, reject_non_vote, enable_tx_v1);
     }
-    let same = |entry: &str, run: &mut dyn FnMut(&mut [PacketBatch])| {
-        let mut got = batches.to_vec();
-        run(&mut got);
-        for (i, (got, expected)) in metas(&got).iter().zip(metas(&expected)).enumerate() {
-            assert_eq!(
-                *got, expected,
-                "{entry}, packet {i}, votes only {reject_non_vote}, v1 {enable_tx_v1}"
-            );
-        }
-        assert!(got == expected, "{entry} changed something else than flags");
-    };
-    same("ed25519_verify_serial", &mut |batches| {
+    let rules = Rules { profile: Profile::DalekStrict, reject_non_vote, enable_tx_v1 };
+    same(batches, &expected, "ed25519_verify_serial", rules, |batches| {
         for batch in batches {
             ed25519_verify_serial(batch, reject_non_vote, enable_tx_v1);
         }
     });
-    same("ed25519_verify_batches", &mut |batches| {
+    same(batches, &expected, "ed25519_verify_batches", rules, |batches| {
         ed25519_verify_batches(batches, reject_non_vote, enable_tx_v1);
     });
-    same("ed25519_verify", &mut |batches| {
+    same(batches, &expected, "ed25519_verify", rules, |batches| {
         let packet_count = sigverify::count_packets_in_batches(batches);
         ed25519_verify(pool(3), batches, reject_non_vote, packet_count, enable_tx_v1);
     });
     metas(&expected)
 }
 
-/// Like [`check`] for one Sigverifier per backend of this CPU.
-pub(crate) fn check_backends(batches: &[PacketBatch], reject_non_vote: bool, enable_tx_v1: bool) {
-    let expected = check(batches, reject_non_vote, enable_tx_v1);
-    for &backend in Backend::ALL.iter().filter(|backend| backend.is_available()) {
-        let verifier = Verifier::with_backend(Profile::DalekStrict, backend).expect("available");
-        let mut sigverifier = Sigverifier::new(verifier);
-        let mut got = batches.to_vec();
-        sigverifier.verify_batches(&mut got, reject_non_vote, enable_tx_v1);
-        assert_eq!(metas(&got), expected, "{backend:?}");
-    }
+/// Runs the entries that take [`Rules`], one Sigverifier per backend of this CPU, and the reference
+/// on copies of `batches`, compares all, and returns the `Meta` of every packet under each profile.
+pub(crate) fn check_profiles(
+    batches: &[PacketBatch],
+    reject_non_vote: bool,
+    enable_tx_v1: bool,
+) -> Vec<(Profile, Vec<Meta>)> {
+    let check_profile = |&profile: &Profile| {
+        let rules = Rules { profile, reject_non_vote, enable_tx_v1 };
+        let mut expected = batches.to_vec();
+        reference::verify(&mut expected, rules);
+        same(batches, &expected, "verify_batches", rules, |batches| verify_batches(batches, rules));
+        same(batches, &expected, "verify_batches_on", rules, |batches| {
+            verify_batches_on(pool(2), batches, rules);
+        });
+        for &backend in Backend::ALL.iter().filter(|backend| backend.is_available()) {
+            let mut sigverifier =
+                Sigverifier::new(Verifier::with_backend(backend).expect("available"));
+            same(batches, &expected, backend.name(), rules, |batches| {
+                sigverifier.verify_batches(batches, rules);
+            });
+        }
+        (profile, metas(&expected))
+    };
+    let checked: Vec<_> = Profile::ALL.iter().map(check_profile).collect();
+    let strict = checked.iter().find(|(profile, _)| *profile == Profile::DalekStrict);
+    let solana_perf = check(batches, reject_non_vote, enable_tx_v1);
+    assert_eq!(strict.map(|(_, metas)| metas), Some(&solana_perf), "the reference is wrong");
+    checked
 }
 
 /// Whether a lone packet is kept, in every shape and through every entry.

@@ -1,13 +1,13 @@
 //! Packets of many signatures: spread over lanes, judged as one.
 
 use octosig_pipeline::{
-    Sigverifier, ed25519_verify, ed25519_verify_batches,
+    Rules, Sigverifier, ed25519_verify, ed25519_verify_batches,
     solana_perf::packet::{BytesPacket, Meta, PacketRefMut},
 };
 use rand::{Rng, SeedableRng, rngs::StdRng, seq::SliceRandom};
 
 use crate::{
-    harness::{Raw, Shape, batches, check, check_backends, metas, pool},
+    harness::{Raw, Shape, batches, check, check_profiles, metas, pool},
     transactions::{Version, multisig, signature_offset},
 };
 
@@ -53,7 +53,10 @@ fn one_bad_signature_at_each_place_discards_only_its_packet() {
             let batches = batches(&packets, Shape::Mixed, split);
             assert_eq!(discarded(&check(&batches, false, true)), expected, "{version:?}");
         }
-        check_backends(&batches(&packets, Shape::Bytes, &[30]), false, true);
+        for (profile, metas) in check_profiles(&batches(&packets, Shape::Bytes, &[30]), false, true)
+        {
+            assert_eq!(discarded(&metas), expected, "{version:?}, {profile}");
+        }
     }
 }
 
@@ -120,7 +123,8 @@ fn packets_from_anywhere() {
     let mut packets: Vec<_> =
         packets.into_iter().map(|raw| BytesPacket::new(raw.data.into(), raw.meta)).collect();
     let live = packets.iter_mut().map(PacketRefMut::from);
-    Sigverifier::default().verify_packets(live, false, true);
+    let rules = Rules { enable_tx_v1: true, ..Rules::default() };
+    Sigverifier::default().verify_packets(live, rules);
     let metas: Vec<_> = packets.iter().map(|packet| packet.meta().clone()).collect();
     assert_eq!(discarded(&metas), expected);
 }

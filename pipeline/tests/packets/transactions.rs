@@ -82,30 +82,29 @@ pub(crate) fn instruction(program_id: Pubkey, account: u64, data: &[u8]) -> Inst
     Instruction { program_id, accounts, data: data.to_vec() }
 }
 
-/// A message with `signers` signers and one program, small enough that 12 signatures fit a packet.
-fn message(number: u64, signers: u8) -> Message {
-    let mut account_keys: Vec<_> = (0..u64::from(signers)).map(|i| address(number + i)).collect();
-    account_keys.push(address(number + 1_000));
-    Message {
+/// A message that calls one program, small enough that 12 signatures fit a packet.
+pub(crate) fn message(
+    version: Version,
+    number: u64,
+    signers: &[Pubkey],
+    program: Pubkey,
+) -> VersionedMessage {
+    let count = u8::try_from(signers.len()).expect("few signers");
+    let legacy = Message {
         header: MessageHeader {
-            num_required_signatures: signers,
+            num_required_signatures: count,
             num_readonly_signed_accounts: 0,
             num_readonly_unsigned_accounts: 1,
         },
-        account_keys,
+        account_keys: [signers, &[program]].concat(),
         recent_blockhash: hash(number),
         instructions: vec![CompiledInstruction {
-            program_id_index: signers,
+            program_id_index: count,
             accounts: vec![0],
             data: vec![1],
         }],
-    }
-}
-
-/// A valid transaction of the given version with `signers` signatures.
-pub(crate) fn multisig(version: Version, number: u64, signers: u8) -> Vec<u8> {
-    let legacy = message(number, signers);
-    let message = match version {
+    };
+    match version {
         Version::Legacy => VersionedMessage::Legacy(legacy),
         Version::V0 => VersionedMessage::V0(v0::Message {
             header: legacy.header,
@@ -121,8 +120,13 @@ pub(crate) fn multisig(version: Version, number: u64, signers: u8) -> Vec<u8> {
             account_keys: legacy.account_keys,
             instructions: legacy.instructions,
         }),
-    };
-    sign(message, number, signers.into())
+    }
+}
+
+/// A valid transaction of the given version with `signers` signatures.
+pub(crate) fn multisig(version: Version, number: u64, signers: u8) -> Vec<u8> {
+    let keys: Vec<_> = (0..u64::from(signers)).map(|i| address(number + i)).collect();
+    sign(message(version, number, &keys, address(number + 1_000)), number, signers.into())
 }
 
 /// Where signature `i` of `count` begins in the bytes of a transaction.

@@ -2,28 +2,37 @@
 
 use std::io::BufRead;
 
-use octosig_pipeline::solana_perf::packet::PacketFlags;
+use octosig_pipeline::{Profile, solana_perf::packet::PacketFlags};
 use serde_json::Value;
 
 use crate::{
     files,
-    harness::{Raw, Shape, batches, check, check_backends},
+    harness::{Raw, Shape, batches, check, check_profiles},
 };
 
 struct Vector {
     id: String,
+    note: String,
     data: Vec<u8>,
     kept: bool,
     kept_votes_only: bool,
     simple_vote: bool,
 }
 
+impl Vector {
+    fn has_small_order_signer(&self) -> bool {
+        ["fee payer key ", "second signer key "].iter().any(|start| self.note.starts_with(start))
+    }
+}
+
 fn load() -> Vec<Vector> {
     let parse = |line: std::io::Result<String>| {
         let value: Value = serde_json::from_str(&line.expect("readable")).expect("JSON");
+        let text = |field: &str| value[field].as_str().expect("a string").to_owned();
         let flag = |field: &str| value[field].as_bool().expect("a boolean");
         Vector {
-            id: value["id"].as_str().expect("a string").to_owned(),
+            id: text("id"),
+            note: text("note"),
             data: files::base64(&value["packet_base64"]),
             kept: flag("agave_4_2_2"),
             kept_votes_only: flag("agave_4_2_2_votes_only"),
@@ -55,10 +64,33 @@ fn stored_flags_in_every_shape_and_split() {
 }
 
 #[test]
-fn every_backend_sets_the_same_flags() {
-    let packets: Vec<_> = load().into_iter().map(|vector| Raw::from(vector.data)).collect();
-    for reject_non_vote in [false, true] {
-        check_backends(&batches(&packets, Shape::Mixed, &[5, 40]), reject_non_vote, true);
+fn every_backend_and_profile() {
+    let vectors = load();
+    let packets: Vec<_> = vectors.iter().map(|vector| Raw::from(vector.data.clone())).collect();
+    let batches = batches(&packets, Shape::Mixed, &[5, 40]);
+    let small_order_signers = vectors.iter().filter(|v| v.has_small_order_signer()).count();
+    assert_eq!(small_order_signers, 24);
+    for (reject_non_vote, enable_tx_v1) in
+        [(false, false), (false, true), (true, false), (true, true)]
+    {
+        for (profile, metas) in check_profiles(&batches, reject_non_vote, enable_tx_v1) {
+            let mut more = 0;
+            for (vector, meta) in vectors.iter().zip(metas) {
+                let kept = if reject_non_vote { vector.kept_votes_only } else { vector.kept };
+                if meta.discard() == kept {
+                    assert!(!kept, "{profile} discards {}", vector.id);
+                    assert!(vector.has_small_order_signer(), "{profile} {}", vector.id);
+                    more += 1;
+                }
+            }
+            // None of them is a vote.
+            let expected = match profile {
+                Profile::StdlibCompat if !reject_non_vote => 16,
+                Profile::Zip215 if !reject_non_vote => small_order_signers,
+                _ => 0,
+            };
+            assert_eq!(more, expected, "{profile}");
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Times octosig's `verify_many`.
 
+use std::fmt::Display;
+
 use octosig::{Backend, Item, Profile, Verifier};
 use paired::Plan;
 
@@ -9,15 +11,25 @@ fn main() -> Result<(), String> {
         .signed()
         .map(|(public_key, signature, message)| Item { public_key, signature, message })
         .collect();
-    let mut verifier = match plan.rest.as_deref() {
-        None | Some("auto") => Verifier::new(Profile::DalekStrict),
+    let mut verifier = match plan.rest.first().map(String::as_str) {
+        None | Some("auto") => Verifier::new(),
         Some(name) => {
-            let backend: Backend = name.parse().map_err(|error| format!("{name}: {error}"))?;
-            Verifier::with_backend(Profile::DalekStrict, backend).map_err(|e| e.to_string())?
+            let backend: Backend = name.parse().map_err(named(name))?;
+            Verifier::with_backend(backend).map_err(named(name))?
         }
+    };
+    let profile = match plan.rest.get(1) {
+        None => Profile::default(),
+        Some(name) => name.parse().map_err(named(name))?,
     };
     let mut verdicts = vec![false; plan.count];
     plan.time(&items, |items| {
-        verifier.verify_many(items, &mut verdicts).is_ok() && verdicts.iter().all(|&valid| valid)
+        verifier.verify_many(profile, items, &mut verdicts).is_ok()
+            && verdicts.iter().all(|&valid| valid)
     })
+}
+
+/// An error as text that begins with what it is about.
+fn named<E: Display>(name: &str) -> impl Fn(E) -> String {
+    move |error| format!("{name}: {error}")
 }

@@ -1,4 +1,4 @@
-//! The edges of the rule: encodings of A and R, small and mixed order, the range of S.
+//! The edges of the rules: encodings of A and R, small and mixed order, the range of S.
 
 use curve25519_dalek::{
     constants::{ED25519_BASEPOINT_POINT as B, EIGHT_TORSION},
@@ -8,15 +8,19 @@ use curve25519_dalek::{
 };
 use sha2::{Digest, Sha512};
 
-use crate::case::{Case, signing_key};
+use octosig::Profile;
+
+use crate::{Case, signing_key};
 
 /// L, the order of B, little-endian as S is.
-const L: [u8; 32] = [
+pub const L: [u8; 32] = [
     0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14,
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
 ];
 
-pub(crate) fn cases() -> Vec<Case> {
+/// All edges.
+#[must_use]
+pub fn cases() -> Vec<Case> {
     let mut cases = small_order_pairs();
     cases.extend(only_the_small_order_rule_rejects());
     cases.extend(mixed_order());
@@ -26,8 +30,13 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
+fn none_is(profile: Profile, cases: &[Case]) -> bool {
+    cases.iter().all(|case| !case.verdicts.of(profile))
+}
+
 /// x + y mod 2^256, and whether it overflowed.
-fn add(x: [u8; 32], y: [u8; 32]) -> ([u8; 32], bool) {
+#[must_use]
+pub fn add(x: [u8; 32], y: [u8; 32]) -> ([u8; 32], bool) {
     let mut sum = x;
     let mut carry = 0;
     for (s, y) in sum.iter_mut().zip(y) {
@@ -38,20 +47,23 @@ fn add(x: [u8; 32], y: [u8; 32]) -> ([u8; 32], bool) {
     (sum, carry != 0)
 }
 
-fn integer(x: u8) -> [u8; 32] {
+/// x in 32 bytes.
+#[must_use]
+pub fn integer(x: u8) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes[0] = x;
     bytes
 }
 
-fn power_of_two(exponent: usize) -> [u8; 32] {
+pub(crate) fn power_of_two(exponent: usize) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes[exponent / 8] = 1 << (exponent % 8);
     bytes
 }
 
 /// The encoding with y = p + `offset`, for `offset` in -19..=18, and the given sign of x.
-fn y_near_p(offset: i8, sign: bool) -> [u8; 32] {
+#[must_use]
+pub fn y_near_p(offset: i8, sign: bool) -> [u8; 32] {
     let mut bytes = [0xff; 32];
     bytes[0] = 0xed_u8.wrapping_add_signed(offset);
     bytes[31] = if sign { 0xff } else { 0x7f };
@@ -60,7 +72,8 @@ fn y_near_p(offset: i8, sign: bool) -> [u8; 32] {
 
 /// All 14 encodings that decode to a point of small order: the canonical ones, those of the two
 /// points with x = 0 under the wrong sign, and those whose y is not reduced.
-fn small_order() -> Vec<[u8; 32]> {
+#[must_use]
+pub fn small_order() -> Vec<[u8; 32]> {
     let mut encodings = EIGHT_TORSION.map(|point| point.compress().to_bytes()).to_vec();
     let mut minus_zero = integer(1);
     minus_zero[31] = 0x80;
@@ -72,7 +85,8 @@ fn small_order() -> Vec<[u8; 32]> {
 }
 
 /// k = SHA-512(R ‖ A ‖ M) mod L.
-fn challenge(r: &[u8; 32], a: &[u8; 32], message: &[u8]) -> Scalar {
+#[must_use]
+pub fn challenge(r: &[u8; 32], a: &[u8; 32], message: &[u8]) -> Scalar {
     let hash = Sha512::new().chain_update(r).chain_update(a).chain_update(message).finalize();
     Scalar::from_bytes_mod_order_wide(&hash.into())
 }
@@ -94,7 +108,7 @@ fn small_order_pairs() -> Vec<Case> {
             }
         }
     }
-    assert!(cases.iter().all(|case| !case.valid));
+    assert!(none_is(Profile::DalekStrict, &cases) && none_is(Profile::Simd0376, &cases));
     cases
 }
 
@@ -115,13 +129,9 @@ fn only_the_small_order_rule_rejects() -> Vec<Case> {
             cases.push(Case::from_parts(name, public_key, r, s.to_bytes(), [message]));
         }
     }
-    let equation_holds = |case: &&Case| {
-        let key = ed25519_dalek::VerifyingKey::from_bytes(&case.public_key).expect("decodes");
-        let signature = ed25519_dalek::Signature::from_bytes(&case.signature);
-        ed25519_dalek::Verifier::verify(&key, &case.message, &signature).is_ok()
-    };
+    let equation_holds = |case: &&Case| case.verdicts.of(Profile::StdlibCompat);
     assert!(cases.iter().filter(equation_holds).count() > 14);
-    assert!(cases.iter().all(|case| !case.valid));
+    assert!(none_is(Profile::DalekStrict, &cases));
     cases
 }
 
@@ -138,13 +148,15 @@ fn mixed_order() -> Vec<Case> {
                 let name = format!("mixed order: A {i}, R {j}, message {message}");
                 let s = (r + k * a).to_bytes();
                 let case = Case::from_parts(name, public_key, r_bytes, s, [message]);
-                assert_eq!(case.valid, (k * t + u).is_identity(), "{}", case.name);
+                let strict = case.verdicts.of(Profile::DalekStrict);
+                assert_eq!(strict, (k * t + u).is_identity(), "{}", case.name);
                 cases.push(case);
             }
         }
     }
-    let valid = cases.iter().filter(|case| case.valid).count();
-    assert!(valid > 4 && valid < cases.len());
+    let count = |profile| cases.iter().filter(|case| case.verdicts.of(profile)).count();
+    let strict = count(Profile::DalekStrict);
+    assert!(strict > 4 && strict < cases.len() && count(Profile::Zip215) == cases.len());
     cases
 }
 
@@ -186,7 +198,7 @@ fn undecodable() -> Vec<Case> {
             cases.push(Case::from_parts(name, public_key, r, s.to_bytes(), "no point"));
         }
     }
-    assert!(cases.len() > 100 && cases.iter().all(|case| !case.valid));
+    assert!(cases.len() > 100 && Profile::ALL.iter().all(|&profile| none_is(profile, &cases)));
     cases
 }
 
@@ -219,29 +231,35 @@ fn range_of_s() -> Vec<Case> {
         }
     }
     assert!(cases.len() >= 8 * (14 + 4 + 6));
-    assert!(cases.iter().all(|case| !case.valid));
+    assert!(Profile::ALL.iter().all(|&profile| none_is(profile, &cases)));
     cases
 }
 
-#[test]
-fn small_order_encodings_are_fourteen() {
-    let mut encodings = small_order();
-    encodings.sort_unstable();
-    encodings.dedup();
-    assert_eq!(encodings.len(), 14);
-    for encoding in encodings {
-        let key = ed25519_dalek::VerifyingKey::from_bytes(&encoding).expect("decodes");
-        assert!(key.is_weak());
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octosig_oracle::Verdicts;
 
-/// The Cargo feature `legacy_compatibility`, which any crate of the build can switch on, would
-/// make the reference accept an S of L and above.
-#[test]
-fn the_reference_is_not_in_its_legacy_mode() {
-    let mut case = Case::honest(1, 32);
-    let (s, overflow) = add(case.s(), L);
-    assert!(!overflow && s[31] >> 5 == 0, "legacy_compatibility would reject this one too");
-    case.signature[32..].copy_from_slice(&s);
-    assert!(!case.dalek_verdict());
+    #[test]
+    fn small_order_encodings_are_fourteen() {
+        let mut encodings = small_order();
+        encodings.sort_unstable();
+        encodings.dedup();
+        assert_eq!(encodings.len(), 14);
+        for encoding in encodings {
+            let key = ed25519_dalek::VerifyingKey::from_bytes(&encoding).expect("decodes");
+            assert!(key.is_weak());
+        }
+    }
+
+    /// The Cargo feature `legacy_compatibility`, which any crate of the build can switch on, would
+    /// make the reference accept an S of L and above.
+    #[test]
+    fn the_reference_is_not_in_its_legacy_mode() {
+        let mut case = Case::honest(1, 32);
+        let (s, overflow) = add(case.s(), L);
+        assert!(!overflow && s[31] >> 5 == 0, "legacy_compatibility would reject this one too");
+        case.signature[32..].copy_from_slice(&s);
+        assert_eq!(octosig_oracle::verdicts(&case.item()), Verdicts::NONE);
+    }
 }

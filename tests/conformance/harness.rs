@@ -1,0 +1,54 @@
+//! Verifiers for every backend, and the check of a call against the verdicts that it must give.
+
+use octosig::{Backend, Item, Profile, Verifier};
+use octosig_cases::Case;
+
+/// The lanes of the widest backend.
+pub(crate) const LANES: usize = 8;
+
+/// The backends that this CPU can run.
+pub(crate) fn backends() -> impl Iterator<Item = Backend> {
+    Backend::ALL.iter().copied().filter(|backend| backend.is_available())
+}
+
+/// One verifier for each of [`backends`].
+pub(crate) fn verifiers() -> impl Iterator<Item = Verifier> {
+    backends().map(|backend| Verifier::with_backend(backend).expect("an available backend"))
+}
+
+/// Verifies `cases` in one call for each profile.
+#[track_caller]
+pub(crate) fn check<'a>(verifier: &mut Verifier, cases: impl IntoIterator<Item = &'a Case>) {
+    let cases: Vec<&Case> = cases.into_iter().collect();
+    for &profile in Profile::ALL {
+        check_profile(verifier, profile, &cases);
+    }
+}
+
+/// What the verdicts hold before the call is wrong everywhere, so that one that is not written
+/// shows.
+#[track_caller]
+pub(crate) fn check_profile(verifier: &mut Verifier, profile: Profile, cases: &[&Case]) {
+    let items: Vec<Item<'_>> = cases.iter().map(|case| case.item()).collect();
+    let mut verdicts: Vec<bool> = cases.iter().map(|case| !case.verdicts.of(profile)).collect();
+    verifier.verify_many(profile, &items, &mut verdicts).expect("as many verdicts as items");
+    for (i, (case, verdict)) in cases.iter().zip(verdicts).enumerate() {
+        assert!(
+            verdict == case.verdicts.of(profile),
+            "{:?} under {profile} says {verdict} to item {i} of {}: {}",
+            verifier.backend(),
+            cases.len(),
+            case.name
+        );
+    }
+}
+
+/// Verifies a case by itself under each profile.
+#[track_caller]
+pub(crate) fn check_alone(verifier: &mut Verifier, case: &Case) {
+    for &profile in Profile::ALL {
+        let verdict = verifier.verify(profile, &case.public_key, &case.signature, &case.message);
+        let expected = case.verdicts.of(profile);
+        assert_eq!(verdict, expected, "{:?} under {profile}: {}", verifier.backend(), case.name);
+    }
+}
