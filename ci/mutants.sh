@@ -3,7 +3,7 @@
 #
 # Mutation testing: changes one thing at a time in the rules, the encodings, the lanes and the gather
 # and scatter of packets, and reports the changes that no test notices in target/mutants/. Hours; with
-# `--file src/profile.rs`, `--shard 1/8` or `--iterate` less. .cargo/mutants.toml says what is changed,
+# `--re src/profile.rs`, `--shard 1/8` or `--iterate` less. .cargo/mutants.toml says what is changed,
 # docs/assurance.md what survived, and why.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 //! The entries of a verifier agree with each other, and with what they document.
 
-use octosig::{Item, LengthMismatch, Profile};
+use octosig::{Item, LengthMismatch, Profile, UnknownProfile};
 
 use octosig_cases::{Case, edges};
 
@@ -99,6 +99,10 @@ fn profiles() {
         assert_eq!(profile.name().parse(), Ok(profile));
         assert_eq!(profile.to_string(), profile.name());
     }
+    for name in ["", "Zip215", "zip215 ", "strict"] {
+        assert_eq!(name.parse::<Profile>(), Err(UnknownProfile));
+    }
+    assert_eq!(UnknownProfile.to_string(), "unknown profile");
 }
 
 /// Each entry, one call after the other, gives the verdict of the call's own profile.

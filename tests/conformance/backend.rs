@@ -20,6 +20,17 @@ fn names() {
     for name in ["", "AVX2", "avx2 ", "sse"] {
         assert_eq!(name.parse::<Backend>(), Err(UnknownBackend));
     }
+    assert_eq!(UnknownBackend.to_string(), "unknown backend");
+}
+
+#[test]
+fn errors_name_the_backend_and_what_it_needs() {
+    let text = BackendError::Unavailable(Backend::Avx2).to_string();
+    assert!(text.contains("backend avx2") && text.ends_with("it needs avx2 fma"), "{text}");
+    let text = BackendError::SelfTestFailed(Backend::Avx2).to_string();
+    assert!(text.contains("backend avx2") && text.contains("self-test"), "{text}");
+    let text = BackendError::FloatMode(Backend::Avx2).to_string();
+    assert!(text.contains("backend avx2") && text.contains("floating-point mode"), "{text}");
 }
 
 #[test]
