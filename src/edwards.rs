@@ -297,6 +297,15 @@ fn finish_sum<F: Field>(f: F, out: [&mut F::Carried; 4], products: [&F::Loose; 4
     *out[3] = f.carry(&f.add_loose(b, a));
 }
 
+/// (X, Y, Z) = (E F, G H, F G).
+#[inline(always)]
+pub(crate) fn complete<F: Field>(field: F, out: [&mut F::Carried; 3], completed: [&F::Carried; 4]) {
+    let ([x, y, z], [e, f, g, h]) = (out, completed);
+    field.mul_to(x, e, f);
+    field.mul_to(y, g, h);
+    field.mul_to(z, f, g);
+}
+
 /// The lanes that are 0.
 #[inline(always)]
 pub(crate) fn zero_lanes<F: Field>(f: F, a: &F::Carried) -> LaneMask {

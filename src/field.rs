@@ -171,10 +171,7 @@ pub(crate) trait Field: Copy {
     /// (X, Y, Z) = (E F, G H, F G).
     #[inline(always)]
     fn complete(self, out: [&mut Self::Carried; 3], completed: [&Self::Carried; 4]) {
-        let ([x, y, z], [e, f, g, h]) = (out, completed);
-        self.mul_to(x, e, f);
-        self.mul_to(y, g, h);
-        self.mul_to(z, f, g);
+        edwards::complete(self, out, completed);
     }
 
     /// Runs a routine over `f`, a field made of this one, in a function that enables this field's

@@ -31,6 +31,7 @@
 
 use super::{Field, LaneMask, Limbs, MASK51, Routine, TABLE_ROWS, portable};
 use crate::basepoint;
+use crate::edwards;
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -198,6 +199,37 @@ pub(crate) trait Quad: Copy {
     #[inline(always)]
     fn square_to(self, out: &mut [Self::F; 5], a: &[Self::F; 5]) {
         *out = self.square(a);
+    }
+
+    /// As [`Field::double`].
+    #[inline(always)]
+    fn double(self, out: [&mut Carried<Self::F>; 4], point: [&Carried<Self::F>; 3]) {
+        edwards::double(Fma(self), out, point);
+    }
+    /// As [`Field::add_projective`].
+    #[inline(always)]
+    fn add_projective(
+        self,
+        out: [&mut Carried<Self::F>; 4],
+        point: [&Carried<Self::F>; 4],
+        niels: [&Carried<Self::F>; 4],
+    ) {
+        edwards::add_projective(Fma(self), out, point, niels);
+    }
+    /// As [`Field::add_affine`].
+    #[inline(always)]
+    fn add_affine(
+        self,
+        out: [&mut Carried<Self::F>; 4],
+        point: [&Carried<Self::F>; 4],
+        niels: [&Carried<Self::F>; 3],
+    ) {
+        edwards::add_affine(Fma(self), out, point, niels);
+    }
+    /// As [`Field::complete`].
+    #[inline(always)]
+    fn complete(self, out: [&mut Carried<Self::F>; 3], completed: [&Carried<Self::F>; 4]) {
+        edwards::complete(Fma(self), out, completed);
     }
 }
 
@@ -504,6 +536,32 @@ impl<Q: Quad> Field for Fma<Q> {
     fn pick_affine(self, table: &[AffineRow], digits: &[i16]) -> [Self::Carried; 3] {
         let [a, b, c] = self.0.pick_affine(table, digits);
         [Carried(a), Carried(b), Carried(c)]
+    }
+    #[inline(always)]
+    fn double(self, out: [&mut Self::Carried; 4], point: [&Self::Carried; 3]) {
+        self.0.double(out, point);
+    }
+    #[inline(always)]
+    fn add_projective(
+        self,
+        out: [&mut Self::Carried; 4],
+        point: [&Self::Carried; 4],
+        niels: [&Self::Carried; 4],
+    ) {
+        self.0.add_projective(out, point, niels);
+    }
+    #[inline(always)]
+    fn add_affine(
+        self,
+        out: [&mut Self::Carried; 4],
+        point: [&Self::Carried; 4],
+        niels: [&Self::Carried; 3],
+    ) {
+        self.0.add_affine(out, point, niels);
+    }
+    #[inline(always)]
+    fn complete(self, out: [&mut Self::Carried; 3], completed: [&Self::Carried; 4]) {
+        self.0.complete(out, completed);
     }
     #[inline(always)]
     fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output {

@@ -251,6 +251,40 @@ fn fma_kernels_equal_the_model_limb_for_limb() {
     }
 }
 
+/// The steps of a point's formulas in one kernel each, beside the formulas over the model, at the
+/// bound of the carried class.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn fma_formulas_equal_the_model_limb_for_limb() {
+    let Some(avx2) = fma::avx2::Avx2::detect() else { return };
+    let mut random = Random::new(5);
+    for _ in 0..100_000 {
+        let operands: [[[f64; 4]; 5]; 8] = core::array::from_fn(|_| {
+            core::array::from_fn(|_| core::array::from_fn(|_| random.limb(CARRIED_BOUND) as f64))
+        });
+        let (expected, got) = (formulas(Model, &operands), formulas(avx2, &operands));
+        assert_eq!(expected, got, "{operands:?}");
+    }
+}
+
+/// What each step makes of the operands.
+#[cfg(target_arch = "x86_64")]
+fn formulas<Q: Quad>(q: Q, operands: &[[[f64; 4]; 5]; 8]) -> [[[[f64; 4]; 5]; 4]; 4] {
+    let operands = operands.map(|limbs| fma::Carried(limbs.map(|limb| q.load(limb))));
+    let [x, y, z, t, a, b, c, d] = operands.each_ref();
+    let f = Fma(q);
+    core::array::from_fn(|step| {
+        let [mut e, mut ff, mut g, mut h] = [*x; 4];
+        match step {
+            0 => f.double([&mut e, &mut ff, &mut g, &mut h], [x, y, z]),
+            1 => f.complete([&mut e, &mut ff, &mut g], [x, y, z, t]),
+            2 => f.add_projective([&mut e, &mut ff, &mut g, &mut h], [x, y, z, t], [a, b, c, d]),
+            _ => f.add_affine([&mut e, &mut ff, &mut g, &mut h], [x, y, z, t], [a, b, c]),
+        }
+        [e, ff, g, h].map(|carried| carried.0.map(|limb| q.store(limb)))
+    })
+}
+
 /// Rows are stored, and picked with every digit, as in the model; each limb of each lane and row is
 /// another number.
 #[cfg(target_arch = "x86_64")]

@@ -9,8 +9,8 @@
 //! that its instructions exist.
 
 use super::{
-    AffineRow, BITS_2_52, C1, C2, MASK51, ProjectiveRow, Quad, TABLE_ROWS, TWO_POW_MINUS_51,
-    kernels,
+    AffineRow, BITS_2_52, C1, C2, Carried, MASK51, ProjectiveRow, Quad, TABLE_ROWS,
+    TWO_POW_MINUS_51, kernels,
 };
 use crate::field::{Field, LaneMask, Routine};
 use core::arch::x86_64::*;
@@ -293,6 +293,52 @@ impl Quad for Avx2 {
         // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
         unsafe { kernels::square(out, a) }
     }
+
+    #[inline(always)]
+    fn double(self, out: [&mut Carried<__m256d>; 4], point: [&Carried<__m256d>; 3]) {
+        // SAFETY: `self` proves AVX2 and FMA; the places are ours to write, and as exclusive
+        // references none of the operands.
+        unsafe { kernels::double(&out.map(place), &point.map(operand)) }
+    }
+    #[inline(always)]
+    fn add_projective(
+        self,
+        out: [&mut Carried<__m256d>; 4],
+        point: [&Carried<__m256d>; 4],
+        niels: [&Carried<__m256d>; 4],
+    ) {
+        let (out, point, niels) = (out.map(place), point.map(operand), niels.map(operand));
+        // SAFETY: as in `double`.
+        unsafe { kernels::add_projective(&out, &point, &niels) }
+    }
+    #[inline(always)]
+    fn add_affine(
+        self,
+        out: [&mut Carried<__m256d>; 4],
+        point: [&Carried<__m256d>; 4],
+        niels: [&Carried<__m256d>; 3],
+    ) {
+        let (out, point, niels) = (out.map(place), point.map(operand), niels.map(operand));
+        // SAFETY: as in `double`.
+        unsafe { kernels::add_affine(&out, &point, &niels) }
+    }
+    #[inline(always)]
+    fn complete(self, out: [&mut Carried<__m256d>; 3], completed: [&Carried<__m256d>; 4]) {
+        // SAFETY: as in `double`.
+        unsafe { kernels::complete(&out.map(place), &completed.map(operand)) }
+    }
+}
+
+/// A kernel's pointer to an operand.
+#[inline(always)]
+fn operand(a: &Carried<__m256d>) -> *const [__m256d; 5] {
+    &raw const a.0
+}
+
+/// A kernel's pointer to the place of a result.
+#[inline(always)]
+fn place(out: &mut Carried<__m256d>) -> *mut [__m256d; 5] {
+    &raw mut out.0
 }
 
 /// Group `groups[lane]` of each lane's row, to columns.
