@@ -208,7 +208,7 @@ pub(crate) struct Avx2Engine {
 
 impl Engine {
     pub(crate) fn portable() -> Self {
-        Self::Portable(Box::new(Workspace::new(Portable)))
+        Self::Portable(Box::new(Workspace::new(Portable, CHUNK - 1)))
     }
 
     /// `None` if the machine cannot run the backend.
@@ -221,9 +221,9 @@ impl Engine {
                 Some(Self::Avx2(Box::new(Avx2Engine {
                     token,
                     hash: HashBuffers::new(),
-                    eight: Workspace::new(Twice(Fma(token))),
-                    four: Workspace::new(Fma(token)),
-                    portable: Workspace::new(Portable),
+                    eight: Workspace::new(Twice(Fma(token)), CHUNK - 8),
+                    four: Workspace::new(Fma(token), 4),
+                    portable: Workspace::new(Portable, 1),
                 })))
             }
             #[cfg(not(target_arch = "x86_64"))]

@@ -132,8 +132,14 @@ pub(crate) trait Field: Copy {
         table: &mut [Self::ProjectiveRow],
     );
     /// The row |digit| of each lane's table, negated where the digit is negative: Y+X and Y−X
-    /// change places and 2dT its sign. Digits lie in −16 ..= 16.
-    fn pick_projective(self, table: &[Self::ProjectiveRow], digits: &[i8]) -> [Self::Carried; 4];
+    /// change places and 2dT its sign. Digits lie in −16 ..= 16. `table` holds [`TABLE_ROWS`] rows for
+    /// each slot, slot after slot; lanes may have the same slot.
+    fn pick_projective(
+        self,
+        table: &[Self::ProjectiveRow],
+        slots: &[u8],
+        digits: &[i8],
+    ) -> [Self::Carried; 4];
     /// The table of (y+x, y−x, 2dxy) of 0·B … 512·B.
     fn base_table(self) -> &'static [Self::AffineRow];
     /// The row |digit| of the table of B for each lane, negated where the digit is negative. Digits

@@ -63,6 +63,7 @@ struct AddDigits<'a, F: Field> {
     sum: &'a mut EdwardsPoint<F>,
     scratch: &'a mut CompletedPoint<F>,
     table: &'a [F::ProjectiveRow],
+    slots: &'a [u8; MAX_LANES],
     key: &'a [i8; MAX_LANES],
     base: Option<&'a [i16; MAX_LANES]>,
 }
@@ -71,8 +72,8 @@ impl<F: Field> Routine<F> for AddDigits<'_, F> {
     type Output = ();
     #[inline(always)]
     fn run(self, f: F) {
-        let Self { sum, scratch: completed, table, key, base } = self;
-        let [y_plus_x, y_minus_x, z, t2d] = f.pick_projective(table, key);
+        let Self { sum, scratch: completed, table, slots, key, base } = self;
+        let [y_plus_x, y_minus_x, z, t2d] = f.pick_projective(table, slots, key);
         completed.set_sum(f, sum, &ProjectiveNiels { y_plus_x, y_minus_x, z, t2d });
         if let Some(base) = base {
             sum.set(f, completed);
@@ -83,22 +84,32 @@ impl<F: Field> Routine<F> for AddDigits<'_, F> {
     }
 }
 
-/// [S]B + [k]P in every lane. `table` has [`TABLE_ROWS`] rows for each lane and is overwritten.
+/// Fills one slot of the table for each lane of P: [`TABLE_ROWS`] rows.
+#[inline(always)]
+pub(crate) fn fill_table<F: Field>(
+    f: F,
+    curve: &Curve<F>,
+    point: &EdwardsPoint<F>,
+    table: &mut [F::ProjectiveRow],
+) {
+    f.call(FillTable { curve, point, table });
+}
+
+/// [S]B + [k]P in every lane, P being the point of the lane's slot of the table.
 #[inline(always)]
 pub(crate) fn double_scalar_mul<F: Field>(
     f: F,
     curve: &Curve<F>,
-    point: &EdwardsPoint<F>,
+    slots: &[u8; MAX_LANES],
     digits: &Digits,
-    table: &mut [F::ProjectiveRow],
+    table: &[F::ProjectiveRow],
 ) -> EdwardsPoint<F> {
-    f.call(FillTable { curve, point, table: &mut *table });
     let mut sum = EdwardsPoint::identity(curve);
     let mut scratch = CompletedPoint::placeholder(curve);
     for position in (0..KEY_DIGITS).rev() {
         let base = position.is_multiple_of(2).then(|| &digits.base[position / 2]);
         let key = &digits.key[position];
-        f.call(AddDigits { sum: &mut sum, scratch: &mut scratch, table, key, base });
+        f.call(AddDigits { sum: &mut sum, scratch: &mut scratch, table, slots, key, base });
         if position > 0 {
             sum.double_times(f, &mut scratch, 5);
         }

@@ -7,7 +7,7 @@ use crate::field::{Field, LaneMask, MAX_LANES, Routine, TABLE_ROWS};
 use crate::profile::{Equation, Profile, halves};
 use crate::scalar::Scalar;
 use crate::sha512::Preimage;
-use crate::straus::{Digits, double_scalar_mul};
+use crate::straus::{Digits, double_scalar_mul, fill_table};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -130,9 +130,44 @@ impl<'a> Live<'a> {
     }
 }
 
+/// Which of a chunk's signatures have the same public key.
+struct Keys {
+    /// The number of different keys.
+    count: usize,
+    /// For each key, a signature under it.
+    signature: [u8; CHUNK],
+    /// For each signature, its key.
+    key: [u8; CHUNK],
+}
+
+impl Keys {
+    /// `items` are at most [`CHUNK`].
+    fn of(items: &[Item<'_>]) -> Self {
+        let mut keys = Self { count: 0, signature: [0; CHUNK], key: [0; CHUNK] };
+        // Half of the bytes, to compare quickly.
+        let mut halves = [0; CHUNK];
+        for (i, item) in items.iter().enumerate() {
+            let half = item.public_key.first_chunk().map_or(0, |half| u128::from_le_bytes(*half));
+            let same = |key: &usize| {
+                halves[*key] == half
+                    && items[usize::from(keys.signature[*key])].public_key == item.public_key
+            };
+            let key = (0..keys.count).find(same).unwrap_or(keys.count);
+            if key == keys.count {
+                halves[key] = half;
+                keys.signature[key] = i as u8;
+                keys.count += 1;
+            }
+            keys.key[i] = key as u8;
+        }
+        keys
+    }
+}
+
 /// What the lanes of one field need, for up to [`CHUNK`] signatures.
 pub(crate) struct Workspace<F: Field> {
     pub(crate) curve: Curve<F>,
+    /// A slot of [`TABLE_ROWS`] rows for each lane at least.
     table: Vec<F::ProjectiveRow>,
     results: Vec<Group<F>>,
 }
@@ -152,10 +187,11 @@ struct Group<F: Field> {
 
 impl<F: Field> Workspace<F> {
     #[inline(always)]
-    pub(crate) fn new(f: F) -> Self {
+    /// With room for the tables of so many keys, or of one group if that is more.
+    pub(crate) fn new(f: F, keys: usize) -> Self {
         Self {
             curve: Curve::new(f),
-            table: vec![F::ProjectiveRow::default(); TABLE_ROWS * F::LANES],
+            table: vec![F::ProjectiveRow::default(); TABLE_ROWS * keys.max(F::LANES)],
             results: Vec::with_capacity(CHUNK.div_ceil(F::LANES)),
         }
     }
@@ -171,11 +207,38 @@ impl<F: Field> Workspace<F> {
         verdicts: &mut [bool],
     ) {
         self.results.clear();
+        let items = &live.items[from..to];
+        let keys = Keys::of(items);
+        // Equal keys share a table, if that makes fewer groups of keys than of signatures.
+        let groups = keys.count.div_ceil(F::LANES);
+        let share = groups < items.len().div_ceil(F::LANES)
+            && groups * F::LANES * TABLE_ROWS <= self.table.len();
+        let mut decoded_keys = 0u64;
+        if share {
+            for first in (0..keys.count).step_by(F::LANES) {
+                let signatures = &keys.signature[first..keys.count];
+                let keys = signatures.iter().map(|i| items[usize::from(*i)].public_key);
+                decoded_keys |= u64::from(self.prepare(f, keys, first)) << first;
+            }
+        }
         let mut product = self.curve.one;
         let mut first = from;
         while first < to {
             let lanes = F::LANES.min(to - first);
-            let (sum, decoded) = self.multiply(f, live, first, lanes);
+            let mut slots = [0, 1, 2, 3, 4, 5, 6, 7];
+            let decoded = if share {
+                let mut decoded = 0;
+                for (lane, slot) in slots.iter_mut().enumerate() {
+                    // A lane without a signature takes any table; its digits are 0.
+                    *slot = if lane < lanes { keys.key[first - from + lane] } else { 0 };
+                    decoded |= ((decoded_keys >> *slot & 1) as LaneMask) << lane;
+                }
+                decoded
+            } else {
+                let keys = live.items[first..first + lanes].iter().map(|item| item.public_key);
+                self.prepare(f, keys, 0)
+            };
+            let sum = self.multiply(f, live, first, lanes, &slots);
             match live.equation {
                 Equation::Cofactorless => {
                     let point = sum.projective;
@@ -197,26 +260,42 @@ impl<F: Field> Workspace<F> {
         }
     }
 
-    /// [S]B − [k]A for `lanes` signatures from `first` on, and the lanes whose A decodes.
+    /// Decodes the keys of one group, fewer than its lanes maybe, and fills the slots of the table
+    /// from `slot` on with multiples of −A. Returns the lanes whose A decodes.
+    #[inline(always)]
+    fn prepare<'k>(
+        &mut self,
+        f: F,
+        keys: impl Iterator<Item = &'k [u8; 32]>,
+        slot: usize,
+    ) -> LaneMask {
+        let mut encodings = [IDENTITY; MAX_LANES];
+        for (encoding, key) in encodings.iter_mut().zip(keys).take(F::LANES) {
+            *encoding = *key;
+        }
+        let (minus_a, decoded) = EdwardsPoint::decompress_negated(f, &self.curve, &encodings);
+        let rows = slot * TABLE_ROWS..(slot + F::LANES) * TABLE_ROWS;
+        fill_table(f, &self.curve, &minus_a, &mut self.table[rows]);
+        decoded
+    }
+
+    /// [S]B − [k]A for `lanes` signatures from `first` on, A being that of the lane's slot.
     #[inline(always)]
     fn multiply(
-        &mut self,
+        &self,
         f: F,
         live: &Live<'_>,
         first: usize,
         lanes: usize,
-    ) -> (EdwardsPoint<F>, LaneMask) {
-        // Lanes without a signature work on the identity's encoding and zero scalars.
-        let mut encodings = [IDENTITY; MAX_LANES];
+        slots: &[u8; MAX_LANES],
+    ) -> EdwardsPoint<F> {
+        // Lanes without a signature work on zero scalars.
         let mut digits = Digits::ZERO;
-        for (lane, encoding) in encodings.iter_mut().enumerate().take(lanes) {
+        for lane in 0..lanes {
             let i = first + lane;
-            *encoding = *live.items[i].public_key;
             digits.set(lane, &live.k[i], &live.s[i]);
         }
-        let (minus_a, decoded) = EdwardsPoint::decompress_negated(f, &self.curve, &encodings);
-        let sum = double_scalar_mul(f, &self.curve, &minus_a, &digits, &mut self.table);
-        (sum, decoded)
+        double_scalar_mul(f, &self.curve, slots, &digits, &self.table)
     }
 
     /// The lanes whose R decodes and equals `sum` but for a point of small order.

@@ -164,7 +164,12 @@ pub(crate) trait Quad: Copy {
     fn shift_lanes(self, n: [u64; 4], x: Self::I) -> Self::I;
 
     fn store_row(self, coordinates: [&[Self::F; 5]; 4], row: usize, table: &mut [ProjectiveRow]);
-    fn pick_projective(self, table: &[ProjectiveRow], digits: &[i8]) -> [[Self::F; 5]; 4];
+    fn pick_projective(
+        self,
+        table: &[ProjectiveRow],
+        slots: &[u8],
+        digits: &[i8],
+    ) -> [[Self::F; 5]; 4];
     fn pick_affine(self, table: &[AffineRow], digits: &[i16]) -> [[Self::F; 5]; 3];
 
     /// As [`Field::enter`].
@@ -523,9 +528,13 @@ impl<Q: Quad> Field for Fma<Q> {
         self.0.store_row([&a.0, &b.0, &c.0, &d.0], row, table);
     }
     #[inline(always)]
-    fn pick_projective(self, table: &[ProjectiveRow], digits: &[i8]) -> [Self::Carried; 4] {
-        debug_assert_eq!(table.len(), 4 * TABLE_ROWS);
-        let [a, b, c, d] = self.0.pick_projective(table, digits);
+    fn pick_projective(
+        self,
+        table: &[ProjectiveRow],
+        slots: &[u8],
+        digits: &[i8],
+    ) -> [Self::Carried; 4] {
+        let [a, b, c, d] = self.0.pick_projective(table, slots, digits);
         [Carried(a), Carried(b), Carried(c), Carried(d)]
     }
     #[inline(always)]

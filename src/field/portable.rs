@@ -241,10 +241,10 @@ impl Field for Portable {
         table[row] = [a.0, b.0, c.0, d.0];
     }
     #[inline(always)]
-    fn pick_projective(self, table: &[[Limbs; 4]], digits: &[i8]) -> [Carried; 4] {
-        debug_assert_eq!(table.len(), TABLE_ROWS);
-        let digit = digits[0];
-        let [y_plus_x, y_minus_x, z, t2d] = table[usize::from(digit.unsigned_abs())];
+    fn pick_projective(self, table: &[[Limbs; 4]], slots: &[u8], digits: &[i8]) -> [Carried; 4] {
+        let (slot, digit) = (slots[0], digits[0]);
+        let row = usize::from(slot) * TABLE_ROWS + usize::from(digit.unsigned_abs());
+        let [y_plus_x, y_minus_x, z, t2d] = table[row];
         let (y_plus_x, y_minus_x) =
             if digit < 0 { (y_minus_x, y_plus_x) } else { (y_plus_x, y_minus_x) };
         let t2d = self.negate_where(LaneMask::from(digit < 0), &Carried(t2d));

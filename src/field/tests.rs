@@ -307,9 +307,12 @@ fn fma_tables_on_the_cpu_are_the_model_s() {
     let table = cpu.map(ProjectiveRow);
     for digit in -16i8..=16 {
         let digits = [digit, -digit, 16 - digit.abs(), digit.abs() / 2 - 16];
-        let picked = avx2.pick_projective(&table, &digits);
-        let picked = picked.map(|limbs| limbs.map(|limb| avx2.store(limb)));
-        assert_eq!(picked, Model.pick_projective(&table, &digits), "{digits:?}");
+        for slots in [[0, 1, 2, 3], [3, 1, 0, 2], [2; 4], [0, 0, 3, 3]] {
+            let picked = avx2.pick_projective(&table, &slots, &digits);
+            let picked = picked.map(|limbs| limbs.map(|limb| avx2.store(limb)));
+            let expected = Model.pick_projective(&table, &slots, &digits);
+            assert_eq!(picked, expected, "{slots:?} {digits:?}");
+        }
     }
     for digit in -512i16..=512 {
         let digits = [digit, -digit, 512 - digit.abs(), digit.abs() / 2 - 512];

@@ -112,10 +112,14 @@ impl<F: Field> Field for Twice<F> {
         self.0.store_row([&a.1, &b.1, &c.1, &d.1], row, high);
     }
     #[inline(always)]
-    fn pick_projective(self, table: &[Self::ProjectiveRow], digits: &[i8]) -> [Self::Carried; 4] {
-        let (low, high) = table.split_at(table.len() / 2);
-        let [a, b, c, d] = self.0.pick_projective(low, &digits[..F::LANES]);
-        let [e, f, g, h] = self.0.pick_projective(high, &digits[F::LANES..]);
+    fn pick_projective(
+        self,
+        table: &[Self::ProjectiveRow],
+        slots: &[u8],
+        digits: &[i8],
+    ) -> [Self::Carried; 4] {
+        let [a, b, c, d] = self.0.pick_projective(table, &slots[..F::LANES], &digits[..F::LANES]);
+        let [e, f, g, h] = self.0.pick_projective(table, &slots[F::LANES..], &digits[F::LANES..]);
         [(a, e), (b, f), (c, g), (d, h)]
     }
     #[inline(always)]

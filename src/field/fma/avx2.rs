@@ -206,10 +206,17 @@ impl Quad for Avx2 {
     }
 
     #[inline(always)]
-    fn pick_projective(self, table: &[ProjectiveRow], digits: &[i8]) -> [[__m256d; 5]; 4] {
+    fn pick_projective(
+        self,
+        table: &[ProjectiveRow],
+        slots: &[u8],
+        digits: &[i8],
+    ) -> [[__m256d; 5]; 4] {
         let digits = [digits[0], digits[1], digits[2], digits[3]];
-        let row =
-            |lane: usize| &table[lane * TABLE_ROWS + usize::from(digits[lane].unsigned_abs())].0;
+        let row = |lane: usize| {
+            let first = usize::from(slots[lane]) * TABLE_ROWS;
+            &table[first + usize::from(digits[lane].unsigned_abs())].0
+        };
         let rows = [row(0), row(1), row(2), row(3)];
         let signs = Signs::of(self, digits.map(i64::from));
         let [a0, a1, a2, a3] = gather(self, rows, signs.first());

@@ -192,7 +192,7 @@ impl Quad for Intervals {
         Biased { bias: 0, value: value.within(i64::MAX.into(), "shift") }
     }
     fn store_row(self, _: [&[Interval; 5]; 4], _: usize, _: &mut [ProjectiveRow]) {}
-    fn pick_projective(self, _: &[ProjectiveRow], _: &[i8]) -> [[Interval; 5]; 4] {
+    fn pick_projective(self, _: &[ProjectiveRow], _: &[u8], _: &[i8]) -> [[Interval; 5]; 4] {
         [[Interval::symmetric(CARRIED_BOUND); 5]; 4]
     }
     fn pick_affine(self, _: &[AffineRow], _: &[i16]) -> [[Interval; 5]; 3] {

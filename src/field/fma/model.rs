@@ -108,10 +108,16 @@ impl Quad for Model {
             }
         }
     }
-    fn pick_projective(self, table: &[ProjectiveRow], digits: &[i8]) -> [[[f64; 4]; 5]; 4] {
+    fn pick_projective(
+        self,
+        table: &[ProjectiveRow],
+        slots: &[u8],
+        digits: &[i8],
+    ) -> [[[f64; 4]; 5]; 4] {
         let mut out = [[[0.0; 4]; 5]; 4];
         for (lane, &digit) in digits.iter().enumerate().take(4) {
-            let groups = &table[lane * TABLE_ROWS + usize::from(digit.unsigned_abs())].0;
+            let groups =
+                &table[usize::from(slots[lane]) * TABLE_ROWS + usize::from(digit.unsigned_abs())].0;
             pick_lane(groups, digit < 0, lane, &mut out);
         }
         out
