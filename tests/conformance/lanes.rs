@@ -109,6 +109,13 @@ fn repeated_keys() {
                     })
                     .collect();
                 cases.extend(poison().into_iter().flat_map(|case| [case.clone(), case]));
+                // Nearly the same keys: one bit of the last byte, or of the first.
+                for bit in [(31, 0x80), (31, 1), (0, 1)] {
+                    let (mut key, case) = (cases[0].public_key, &cases[0]);
+                    key[bit.0] ^= bit.1;
+                    let twin = Case::from_parts("twin", key, case.r(), case.s(), &case.message[..]);
+                    cases.extend([twin.clone(), twin]);
+                }
                 cases.shuffle(&mut rng);
                 check(&mut verifier, &cases);
             }
