@@ -433,10 +433,10 @@ fn add(affine: bool) -> Kernel {
     for column in COLUMN {
         kernel.apply("vpaddq", column, column, &format!("ymm{column}"));
     }
-    let (plus, minus): (fn(usize) -> Constant, fn(usize) -> Constant) = if affine {
-        (Constant::CarryPlusMul, Constant::CarryMinusMul)
+    let [plus, minus]: [fn(usize) -> Constant; 2] = if affine {
+        [Constant::CarryPlusMul, Constant::CarryMinusMul]
     } else {
-        (Constant::CarryThreeMuls, Constant::CarryMul)
+        [Constant::CarryThreeMuls, Constant::CarryMul]
     };
     kernel.finish_copy(g, "vpaddq", f, plus);
     kernel.combine("vpsubq", f);
