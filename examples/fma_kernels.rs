@@ -17,7 +17,7 @@ const COLUMN: [usize; 5] = [7, 8, 9, 10, 11];
 const C1: usize = 5;
 const C2: usize = 6;
 
-/// Places in the table of constants, 32 bytes each; the last five are tables of five.
+/// Places in the table of constants, 32 bytes each. Those with a k are tables of five.
 #[derive(Clone, Copy)]
 enum Constant {
     C1,
@@ -47,6 +47,20 @@ enum Constant {
     /// The same of 2z + a product, 2z − a product, where z was made an integer by adding M.
     CarryPlusMul(usize),
     CarryMinusMul(usize),
+    /// The same lane by lane, for the steps of one point: of (F, G, E, H) after a doubling and after an
+    /// addition, of (Z, X, X + Y, Y), and of (Z, T, Y − X, Y + X). A lane that was complemented in
+    /// place of negated lacks 1, which is in here.
+    CarryLoneDouble(usize),
+    CarryLoneAdd(usize),
+    CarryLoneDoubling(usize),
+    CarryLoneAdding(usize),
+    /// All bits of some lanes.
+    Lanes02,
+    Lanes12,
+    Lane2,
+    Lanes23,
+    /// Shifts: left by 1 in lane 0, 0 in lane 2, all bits out in the others.
+    Shifts,
 }
 
 impl Constant {
@@ -73,6 +87,15 @@ impl Constant {
             Self::CarryTwoSquares(k) => 46 + k,
             Self::CarryPlusMul(k) => 51 + k,
             Self::CarryMinusMul(k) => 56 + k,
+            Self::CarryLoneDouble(k) => 61 + k,
+            Self::CarryLoneAdd(k) => 66 + k,
+            Self::CarryLoneDoubling(k) => 71 + k,
+            Self::CarryLoneAdding(k) => 76 + k,
+            Self::Lanes02 => 81,
+            Self::Lanes12 => 82,
+            Self::Lane2 => 83,
+            Self::Lanes23 => 84,
+            Self::Shifts => 85,
         };
         format!("[rip + {{k}} + {}]", 32 * position)
     }
@@ -319,6 +342,27 @@ impl Kernel {
         self.store(out, limbs);
     }
 
+    /// One instruction `to = ∘ a`, with an immediate operand.
+    fn shuffle(&mut self, instruction: &str, to: usize, a: usize, control: u8) {
+        self.apply(instruction, to, a, &control.to_string());
+    }
+
+    /// The products of two arrangements of the lanes of the element at rsi, in the columns. The one of
+    /// them that is not in registers waits in the result's place.
+    fn multiply_arranged(&mut self, [first, second]: [(&str, u8); 2]) {
+        for i in 0..5 {
+            self.load(i, &limb("rsi", i));
+        }
+        for i in 0..5 {
+            self.shuffle(second.0, COLUMN[i], i, second.1);
+        }
+        self.store("rdi", COLUMN);
+        for i in 0..5 {
+            self.shuffle(first.0, i, i, first.1);
+        }
+        self.multiply_loaded("rdi");
+    }
+
     fn print(&self, out: &mut String, name: &str, parameters: &str, doc: &str) {
         let mut line = |text: &str| {
             out.push_str(text);
@@ -444,6 +488,87 @@ fn add(affine: bool) -> Kernel {
     kernel
 }
 
+/// The control of `vpermpd` that puts lane `a` first, then `b`, `c` and `d`.
+const fn lanes(a: u8, b: u8, c: u8, d: u8) -> u8 {
+    a | b << 2 | c << 4 | d << 6
+}
+
+/// The control of `vpermilpd` that puts lane `a` of the low half first, then `b` of it, then `c` and
+/// `d` of the high half.
+const fn in_halves(a: u8, b: u8, c: u8, d: u8) -> u8 {
+    a | b << 1 | c << 2 | d << 3
+}
+
+/// (F, G, E, H) of the double of (Z, X, X + Y, Y), as `solo::double`.
+fn lone_double() -> Kernel {
+    let mut kernel = Kernel::new();
+    kernel.square("rsi");
+    // (2Z², 0, (X+Y)², 0) + (X², −X², −Y², Y²) + (−Y², Y², −X², X²)
+    let (first, second) = (12, 13);
+    for column in COLUMN {
+        kernel.apply("vpunpckhqdq", first, column, &format!("ymm{column}"));
+        kernel.push(format!("vperm2i128 ymm{second}, ymm{first}, ymm{first}, 1"));
+        kernel.apply("vpsllvq", column, column, &Constant::Shifts.at());
+        // Lane 1 is −X², lane 2 −Y²; then lanes 0 and 2.
+        kernel.apply("vpxor", first, first, &Constant::Lanes12.at());
+        kernel.apply("vpxor", second, second, &Constant::Lanes02.at());
+        kernel.apply("vpaddq", column, column, &format!("ymm{first}"));
+        kernel.apply("vpaddq", column, column, &format!("ymm{second}"));
+    }
+    kernel.finish("rdi", Constant::CarryLoneDouble);
+    kernel
+}
+
+/// (F, G, E, H) of (Z, T, Y − X, Y + X) + (2Z, 2dT, Y − X, Y + X), as `solo::add`.
+fn lone_add() -> Kernel {
+    let mut kernel = Kernel::new();
+    kernel.multiply("rsi", "rdx");
+    // From (D, C, A, B): (D, D, B, B) + (−C, C, −A, A)
+    let other = 12;
+    for column in COLUMN {
+        kernel.shuffle("vpermilpd", other, column, in_halves(1, 1, 0, 0));
+        kernel.shuffle("vpermilpd", column, column, in_halves(0, 0, 1, 1));
+        kernel.apply("vpxor", other, other, &Constant::Lanes02.at());
+        kernel.apply("vpaddq", column, column, &format!("ymm{other}"));
+    }
+    kernel.finish("rdi", Constant::CarryLoneAdd);
+    kernel
+}
+
+/// (Z, X, X + Y, Y) of (F, G, E, H), as `solo::doubling`.
+fn lone_doubling() -> Kernel {
+    let mut kernel = Kernel::new();
+    let first = ("vpermilpd", in_halves(0, 0, 0, 1));
+    kernel.multiply_arranged([first, ("vpermpd", lanes(1, 2, 0, 1))]);
+    // From (Z, X, X, Y): + (0, 0, Y, 0)
+    let other = 12;
+    for column in COLUMN {
+        kernel.shuffle("vpsrldq", other, column, 8);
+        kernel.apply("vpand", other, other, &Constant::Lane2.at());
+        kernel.apply("vpaddq", column, column, &format!("ymm{other}"));
+    }
+    kernel.finish("rdi", Constant::CarryLoneDoubling);
+    kernel
+}
+
+/// (Z, T, Y − X, Y + X) of (F, G, E, H), as `solo::adding`.
+fn lone_adding() -> Kernel {
+    let mut kernel = Kernel::new();
+    let (first, second) = (lanes(0, 2, 2, 1), lanes(1, 3, 0, 3));
+    kernel.multiply_arranged([("vpermpd", first), ("vpermpd", second)]);
+    // From (Z, T, X, Y): (Z, T, Y, Y) + (0, 0, −X, X)
+    let other = 12;
+    for column in COLUMN {
+        kernel.apply("vpunpcklqdq", other, column, &format!("ymm{column}"));
+        kernel.shuffle("vpermilpd", column, column, in_halves(0, 1, 1, 1));
+        kernel.apply("vpxor", other, other, &Constant::Lane2.at());
+        kernel.apply("vpand", other, other, &Constant::Lanes23.at());
+        kernel.apply("vpaddq", column, column, &format!("ymm{other}"));
+    }
+    kernel.finish("rdi", Constant::CarryLoneAdding);
+    kernel
+}
+
 /// What comes before the kernels.
 const HEADER: &str = r"//! The products of the FMA representation, four lanes each.
 //!
@@ -467,14 +592,15 @@ use super::{
 use core::arch::naked_asm;
 use core::arch::x86_64::{__m256d, __m256i};
 
-/// One constant per 32 bytes, in every lane.
+/// One constant per 32 bytes, most of them in every lane.
 #[repr(C, align(32))]
-struct Constants([[u64; 4]; 61]);
+struct Constants([[u64; 4]; 86]);
 
 static CONSTANTS: Constants = Constants(constants());
 
-const fn constants() -> [[u64; 4]; 61] {
-    let mut out = [[0; 4]; 61];
+const fn constants() -> [[u64; 4]; 86] {
+    const ALL: u64 = u64::MAX;
+    let mut out = [[0; 4]; 86];
     out[0] = [C1.to_bits(); 4];
     out[1] = [C2.to_bits(); 4];
     out[2] = [M.to_bits(); 4];
@@ -500,8 +626,21 @@ const fn constants() -> [[u64; 4]; 61] {
         out[46 + k] = [CARRY_BIAS.wrapping_sub(square.wrapping_mul(2)); 4];
         out[51 + k] = [CARRY_BIAS.wrapping_sub(two_m.wrapping_add(mul)); 4];
         out[56 + k] = [CARRY_BIAS.wrapping_sub(two_m.wrapping_sub(mul)); 4];
+        let one_mul = CARRY_BIAS.wrapping_sub(mul);
+        let two_muls = CARRY_BIAS.wrapping_sub(mul.wrapping_mul(2));
+        let two_squares = CARRY_BIAS.wrapping_sub(square.wrapping_mul(2));
+        let minus_square = CARRY_BIAS.wrapping_add(square);
+        out[61 + k] = [two_squares + 1, CARRY_BIAS + 1, minus_square + 2, two_squares];
+        out[66 + k] = [CARRY_BIAS + 1, two_muls, CARRY_BIAS + 1, two_muls];
+        out[71 + k] = [one_mul, one_mul, two_muls, one_mul];
+        out[76 + k] = [one_mul, one_mul, CARRY_BIAS + 1, two_muls];
         k += 1;
     }
+    out[81] = [ALL, 0, ALL, 0];
+    out[82] = [0, ALL, ALL, 0];
+    out[83] = [0, 0, ALL, 0];
+    out[84] = [0, 0, ALL, ALL];
+    out[85] = [1, 64, 0, 64];
     out
 }
 ";
@@ -551,6 +690,16 @@ pub(crate) fn generate() -> String {
     let parameters = [places(4), operands("point", 4), operands("niels", 3)].join(", ");
     let doc = "(E, F, G, H) of (X, Y, Z, T) + (y+x, y−x, 2dxy).";
     add(true).print(&mut out, "add_affine", &parameters, doc);
+
+    let parameters = format!("{carried}, {one}");
+    let doc = "(F, G, E, H) of the double of (Z, X, X+Y, Y).";
+    lone_double().print(&mut out, "lone_double", &parameters, doc);
+    let doc = "(F, G, E, H) of (Z, T, Y−X, Y+X) + (2Z, 2dT, Y−X, Y+X).";
+    lone_add().print(&mut out, "lone_add", &format!("{carried}, {two}"), doc);
+    let doc = "(Z, X, X+Y, Y) of (F, G, E, H).";
+    lone_doubling().print(&mut out, "lone_doubling", &parameters, doc);
+    let doc = "(Z, T, Y−X, Y+X) of (F, G, E, H).";
+    lone_adding().print(&mut out, "lone_adding", &parameters, doc);
     out
 }
 

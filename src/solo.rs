@@ -8,7 +8,7 @@
 //! encodings because the rules on bytes let only a canonical R get here where encodings count.
 
 use crate::edwards::{Curve, D2, EdwardsPoint, ProjectivePoint, zero_lanes};
-use crate::field::fma::{self, AffineRow, BASE_TABLE, Carried, Fma, Loose, Quad, limbwise};
+use crate::field::fma::{self, AffineRow, BASE_TABLE, Carried, Fma, Quad, limbwise};
 use crate::field::{Field, Limbs, MAX_LANES, ONE, Routine, TABLE_ROWS, ZERO};
 use crate::profile::{Equation, halves};
 use crate::scalar::{BASE_DIGITS, KEY_DIGITS, Scalar};
@@ -19,15 +19,15 @@ const SOLO_MAX: usize = 2;
 
 const TWO: Limbs = [2, 0, 0, 0, 0];
 
-/// Lanes (X, Y, Z, X + Y): the input of a doubling.
+/// Lanes (Z, X, X + Y, Y): the input of a doubling.
 struct Doubling<F>(Carried<F>);
-/// Lanes (Y − X, Y + X, Z, T): the first input of an addition.
+/// Lanes (Z, T, Y − X, Y + X): the first input of an addition.
 #[derive(Clone, Copy)]
 struct Adding<F>(Carried<F>);
-/// Lanes (Y − X, Y + X, 2Z, 2dT): the second input of an addition.
+/// Lanes (2Z, 2dT, Y − X, Y + X): the second input of an addition.
 #[derive(Clone, Copy)]
 struct Cached<F>(Carried<F>);
-/// Lanes (E, F, G, H).
+/// Lanes (F, G, E, H).
 struct Completed<F>(Carried<F>);
 
 /// The control of [`Quad::permute`] that puts lane `a` first, then `b`, `c` and `d`.
@@ -35,36 +35,83 @@ const fn lanes(a: i32, b: i32, c: i32, d: i32) -> i32 {
     a | b << 2 | c << 4 | d << 6
 }
 
+/// (F, G, E, H) of the double of (Z, X, X + Y, Y), as [`crate::edwards::double`].
+#[inline(always)]
+pub(crate) fn double<Q: Quad>(q: Q, point: &[Q::F; 5]) -> [Q::F; 5] {
+    let squares = q.square_loose(point);
+    // (2Z², 0, (X+Y)², 0) + (X², −X², −Y², Y²) + (−Y², Y², −X², X²)
+    let sums = limbwise!(|squares| {
+        let first = q.permute_int::<{ lanes(1, 1, 3, 3) }>(squares);
+        let second = q.permute_int::<{ lanes(3, 3, 1, 1) }>(squares);
+        let signed = q.add_int(q.negate_lanes(0b0110, first), q.negate_lanes(0b0101, second));
+        q.add_int(q.shift_lanes([1, 64, 0, 64], squares), signed)
+    });
+    fma::carry(q, &sums)
+}
+
+/// (F, G, E, H) of (Z, T, Y − X, Y + X) + (2Z, 2dT, Y − X, Y + X), as
+/// [`crate::edwards::add_projective`].
+#[inline(always)]
+pub(crate) fn add<Q: Quad>(q: Q, point: &[Q::F; 5], cached: &[Q::F; 5]) -> [Q::F; 5] {
+    // (D, C, A, B)
+    let products = q.mul_loose(point, cached);
+    // (D, D, B, B) + (−C, C, −A, A)
+    let sums = limbwise!(|products| {
+        let first = q.permute_int::<{ lanes(0, 0, 3, 3) }>(products);
+        let second = q.permute_int::<{ lanes(1, 1, 2, 2) }>(products);
+        q.add_int(first, q.negate_lanes(0b0101, second))
+    });
+    fma::carry(q, &sums)
+}
+
+/// (Z, X, X + Y, Y) of (F, G, E, H).
+#[inline(always)]
+pub(crate) fn doubling<Q: Quad>(q: Q, completed: &[Q::F; 5]) -> [Q::F; 5] {
+    let c = *completed;
+    let a = limbwise!(|c| q.permute::<{ lanes(0, 0, 2, 3) }>(c));
+    let b = limbwise!(|c| q.permute::<{ lanes(1, 2, 0, 1) }>(c));
+    // (Z, X, X, Y)
+    let products = q.mul_loose(&a, &b);
+    let sums = limbwise!(|products| {
+        let y = q.permute_int::<{ lanes(3, 3, 3, 3) }>(products);
+        q.add_int(products, q.shift_lanes([64, 64, 0, 64], y))
+    });
+    fma::carry(q, &sums)
+}
+
+/// (Z, T, Y − X, Y + X) of (F, G, E, H).
+#[inline(always)]
+pub(crate) fn adding<Q: Quad>(q: Q, completed: &[Q::F; 5]) -> [Q::F; 5] {
+    let products = coordinates(q, completed);
+    let sums = limbwise!(|products| {
+        let y = q.permute_int::<{ lanes(0, 1, 3, 3) }>(products);
+        let x = q.permute_int::<{ lanes(2, 2, 2, 2) }>(products);
+        let x = q.shift_lanes([64, 64, 0, 0], x);
+        q.add_int(y, q.negate_lanes(0b0100, x))
+    });
+    fma::carry(q, &sums)
+}
+
+/// (Z, T, X, Y) = (F G, E H, E F, G H) of (F, G, E, H), uncarried.
+#[inline(always)]
+fn coordinates<Q: Quad>(q: Q, completed: &[Q::F; 5]) -> [Q::I; 5] {
+    let c = *completed;
+    let a = limbwise!(|c| q.permute::<{ lanes(0, 2, 2, 1) }>(c));
+    let b = limbwise!(|c| q.permute::<{ lanes(1, 3, 0, 3) }>(c));
+    q.mul_loose(&a, &b)
+}
+
 impl<F: Copy> Doubling<F> {
-    /// 2P, as [`crate::edwards::double`].
     #[inline(always)]
     fn double<Q: Quad<F = F>>(&self, q: Q) -> Completed<F> {
-        let squares = q.square_loose(&self.0.0);
-        // ((X+Y)², 2Z², 0, 0) + (−Y², −Y², Y², Y²) + (−X², X², −X², X²)
-        let sums = limbwise!(|squares| {
-            let top = q.permute_int::<{ lanes(3, 2, 2, 2) }>(squares);
-            let yy = q.permute_int::<{ lanes(1, 1, 1, 1) }>(squares);
-            let xx = q.permute_int::<{ lanes(0, 0, 0, 0) }>(squares);
-            let signed = q.add_int(q.negate_lanes(0b0011, yy), q.negate_lanes(0b0101, xx));
-            q.add_int(q.shift_lanes([0, 1, 64, 64], top), signed)
-        });
-        Completed(Carried(fma::carry(q, &sums)))
+        Completed(Carried(q.lone_double(&self.0.0)))
     }
 }
 
 impl<F: Copy> Adding<F> {
-    /// P + Q, as [`crate::edwards::add_projective`].
     #[inline(always)]
     fn add<Q: Quad<F = F>>(&self, q: Q, other: &Cached<F>) -> Completed<F> {
-        // (A, B, D, C)
-        let products = q.mul_loose(&self.0.0, &other.0.0);
-        // (B, D, D, B) + (−A, −C, C, A)
-        let sums = limbwise!(|products| {
-            let first = q.permute_int::<{ lanes(1, 2, 2, 1) }>(products);
-            let second = q.permute_int::<{ lanes(0, 3, 3, 0) }>(products);
-            q.add_int(first, q.negate_lanes(0b0011, second))
-        });
-        Completed(Carried(fma::carry(q, &sums)))
+        Completed(Carried(q.lone_add(&self.0.0, &other.0.0)))
     }
 
     /// A point given by x, y and xy.
@@ -72,12 +119,12 @@ impl<F: Copy> Adding<F> {
     fn from_affine<Q: Quad<F = F>>(q: Q, point: &[Limbs; 3]) -> Self {
         let f = Fma(q);
         let [x, y, xy] = point;
-        let ys = f.pack(&[*y, *y, ONE, *xy]);
-        let xs = f.negate_where(0b0001, &f.pack(&[*x, *x, ZERO, ZERO]));
+        let ys = f.pack(&[ONE, *xy, *y, *y]);
+        let xs = f.negate_where(0b0100, &f.pack(&[ZERO, ZERO, *x, *x]));
         Self(f.carry_sum(&f.add(&ys, &xs)))
     }
 
-    /// 2Z and 2dT for Z and T; `factors` has the lanes (1, 1, 2, 2d).
+    /// 2Z and 2dT for Z and T; `factors` has the lanes (2, 2d, 1, 1).
     #[inline(always)]
     fn cached<Q: Quad<F = F>>(&self, q: Q, factors: &Carried<F>) -> Cached<F> {
         Cached(Carried(q.mul(&self.0.0, &factors.0)))
@@ -85,62 +132,39 @@ impl<F: Copy> Adding<F> {
 }
 
 impl<F: Copy> Completed<F> {
-    /// (X, Y, Z, T) = (E F, G H, F G, E H), uncarried.
-    #[inline(always)]
-    fn products<Q: Quad<F = F>>(&self, q: Q) -> Loose<Q::I> {
-        let c = self.0.0;
-        let a = limbwise!(|c| q.permute::<{ lanes(0, 2, 1, 0) }>(c));
-        let b = limbwise!(|c| q.permute::<{ lanes(1, 3, 2, 3) }>(c));
-        Loose(q.mul_loose(&a, &b))
-    }
-    /// (X, Y, Z, T)
+    /// (Z, T, X, Y)
     #[inline(always)]
     fn coordinates<Q: Quad<F = F>>(&self, q: Q) -> Carried<F> {
-        Carried(fma::carry(q, &self.products(q).0))
+        Carried(fma::carry(q, &coordinates(q, &self.0.0)))
     }
     #[inline(always)]
     fn doubling<Q: Quad<F = F>>(&self, q: Q) -> Doubling<F> {
-        let products = self.products(q).0;
-        // (X, Y, Z, Y) + (0, 0, 0, X)
-        let sums = limbwise!(|products| {
-            let y = q.permute_int::<{ lanes(0, 1, 2, 1) }>(products);
-            let x = q.permute_int::<{ lanes(0, 0, 0, 0) }>(products);
-            q.add_int(y, q.shift_lanes([64, 64, 64, 0], x))
-        });
-        Doubling(Carried(fma::carry(q, &sums)))
+        Doubling(Carried(q.lone_doubling(&self.0.0)))
     }
     #[inline(always)]
     fn adding<Q: Quad<F = F>>(&self, q: Q) -> Adding<F> {
-        let products = self.products(q).0;
-        // (Y, Y, Z, T) + (−X, X, 0, 0)
-        let sums = limbwise!(|products| {
-            let y = q.permute_int::<{ lanes(1, 1, 2, 3) }>(products);
-            let x = q.permute_int::<{ lanes(0, 0, 0, 0) }>(products);
-            let x = q.shift_lanes([0, 0, 64, 64], x);
-            q.add_int(y, q.negate_lanes(0b0001, x))
-        });
-        Adding(Carried(fma::carry(q, &sums)))
+        Adding(Carried(q.lone_adding(&self.0.0)))
     }
 }
 
 impl<F: Copy> Cached<F> {
-    /// −P if `negative`: the first two lanes change places, the last one its sign.
+    /// −P if `negative`: the last two lanes change places, the second one its sign.
     #[inline(always)]
     fn negate_if<Q: Quad<F = F>>(&self, q: Q, negative: bool) -> Self {
         if !negative {
             return *self;
         }
         let c = self.0.0;
-        let swapped = Carried(limbwise!(|c| q.permute::<{ lanes(1, 0, 2, 3) }>(c)));
-        Self(Fma(q).negate_where(0b1000, &swapped))
+        let swapped = Carried(limbwise!(|c| q.permute::<{ lanes(0, 1, 3, 2) }>(c)));
+        Self(Fma(q).negate_where(0b0010, &swapped))
     }
 
     /// A row of the table of B.
     #[inline(always)]
     fn of_base<Q: Quad<F = F>>(q: Q, row: &AffineRow) -> Self {
         let [y_plus_x, y_minus_x, xy2d, last] = &row.0;
-        let low = |i: usize, z: f64| q.load([y_minus_x[i], y_plus_x[i], z, xy2d[i]]);
-        let top = q.load([last[1], last[0], 0.0, last[2]]);
+        let low = |i: usize, z: f64| q.load([z, xy2d[i], y_minus_x[i], y_plus_x[i]]);
+        let top = q.load([0.0, last[2], last[1], last[0]]);
         Self(Carried([low(0, 2.0), low(1, 0.0), low(2, 0.0), low(3, 0.0), top]))
     }
 }
@@ -156,7 +180,7 @@ fn double_scalar_mul<Q: Quad>(
     s: &Scalar,
 ) -> Completed<Q::F> {
     let first = Adding::from_affine(q, point);
-    let identity = Adding(Fma(q).pack(&[ONE, ONE, ONE, ZERO]));
+    let identity = Adding(Fma(q).pack(&[ONE, ZERO, ONE, ONE]));
 
     let cached = first.cached(q, factors);
     let mut table = [identity.cached(q, factors); TABLE_ROWS];
@@ -239,7 +263,7 @@ impl<Q: Quad> Routine<Fma<Q>> for Decide<'_> {
     #[inline(always)]
     fn run(self, f: Fma<Q>) -> bool {
         let q = f.0;
-        let factors = f.pack(&[ONE, ONE, TWO, D2]);
+        let factors = f.pack(&[TWO, D2, ONE, ONE]);
         let mut sum = double_scalar_mul(q, &factors, self.minus_a, self.k, self.s);
         // What −sum has to be.
         let &[mut x, mut y, _] = self.minus_r;
@@ -254,10 +278,10 @@ impl<Q: Quad> Routine<Fma<Q>> for Decide<'_> {
         // In affine coordinates −sum = (x, y): X + x Z = 0 and −Y + y Z = 0.
         let sum = sum.coordinates(q);
         let c = sum.0;
-        let z = Carried(limbwise!(|c| q.permute::<{ lanes(2, 2, 2, 2) }>(c)));
-        let products = f.mul(&f.pack(&[x, y, ZERO, ZERO]), &z);
-        let differences = f.carry_sum(&f.add(&products, &f.negate_where(0b0010, &sum)));
-        zero_lanes(f, &differences) & 0b11 == 0b11
+        let z = Carried(limbwise!(|c| q.permute::<{ lanes(0, 0, 0, 0) }>(c)));
+        let products = f.mul(&f.pack(&[ZERO, ZERO, x, y]), &z);
+        let differences = f.carry_sum(&f.add(&products, &f.negate_where(0b1000, &sum)));
+        zero_lanes(f, &differences) & 0b1100 == 0b1100
     }
 }
 

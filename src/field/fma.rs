@@ -31,7 +31,7 @@
 
 use super::{Field, LaneMask, Limbs, MASK51, Routine, TABLE_ROWS, portable};
 use crate::basepoint;
-use crate::edwards;
+use crate::{edwards, solo};
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -235,6 +235,29 @@ pub(crate) trait Quad: Copy {
     #[inline(always)]
     fn complete(self, out: [&mut Carried<Self::F>; 3], completed: [&Carried<Self::F>; 4]) {
         edwards::complete(Fma(self), out, completed);
+    }
+
+    // The steps of one point in four lanes.
+
+    /// As [`solo::double`].
+    #[inline(always)]
+    fn lone_double(self, point: &[Self::F; 5]) -> [Self::F; 5] {
+        solo::double(self, point)
+    }
+    /// As [`solo::add`].
+    #[inline(always)]
+    fn lone_add(self, point: &[Self::F; 5], cached: &[Self::F; 5]) -> [Self::F; 5] {
+        solo::add(self, point, cached)
+    }
+    /// As [`solo::doubling`].
+    #[inline(always)]
+    fn lone_doubling(self, completed: &[Self::F; 5]) -> [Self::F; 5] {
+        solo::doubling(self, completed)
+    }
+    /// As [`solo::adding`].
+    #[inline(always)]
+    fn lone_adding(self, completed: &[Self::F; 5]) -> [Self::F; 5] {
+        solo::adding(self, completed)
     }
 }
 

@@ -267,6 +267,28 @@ fn fma_formulas_equal_the_model_limb_for_limb() {
     }
 }
 
+/// The same for the steps of one point in four lanes.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn fma_formulas_of_one_point_equal_the_model_limb_for_limb() {
+    let Some(avx2) = fma::avx2::Avx2::detect() else { return };
+    let mut random = Random::new(6);
+    for _ in 0..100_000 {
+        let operands: [[[f64; 4]; 5]; 2] = core::array::from_fn(|_| {
+            core::array::from_fn(|_| core::array::from_fn(|_| random.limb(CARRIED_BOUND) as f64))
+        });
+        let (expected, got) = (lone_formulas(Model, &operands), lone_formulas(avx2, &operands));
+        assert_eq!(expected, got, "{operands:?}");
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn lone_formulas<Q: Quad>(q: Q, operands: &[[[f64; 4]; 5]; 2]) -> [[[f64; 4]; 5]; 4] {
+    let [a, b] = operands.map(|limbs| limbs.map(|limb| q.load(limb)));
+    [q.lone_double(&a), q.lone_add(&a, &b), q.lone_doubling(&a), q.lone_adding(&a)]
+        .map(|limbs| limbs.map(|limb| q.store(limb)))
+}
+
 /// What each step makes of the operands.
 #[cfg(target_arch = "x86_64")]
 fn formulas<Q: Quad>(q: Q, operands: &[[[f64; 4]; 5]; 8]) -> [[[[f64; 4]; 5]; 4]; 4] {

@@ -334,6 +334,39 @@ impl Quad for Avx2 {
         // SAFETY: as in `double`.
         unsafe { kernels::complete(&out.map(place), &completed.map(operand)) }
     }
+
+    #[inline(always)]
+    fn lone_double(self, point: &[__m256d; 5]) -> [__m256d; 5] {
+        let mut out = MaybeUninit::uninit();
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::lone_double(out.as_mut_ptr(), point) };
+        // SAFETY: the kernel wrote all of it.
+        unsafe { out.assume_init() }
+    }
+    #[inline(always)]
+    fn lone_add(self, point: &[__m256d; 5], cached: &[__m256d; 5]) -> [__m256d; 5] {
+        let mut out = MaybeUninit::uninit();
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::lone_add(out.as_mut_ptr(), point, cached) };
+        // SAFETY: the kernel wrote all of it.
+        unsafe { out.assume_init() }
+    }
+    #[inline(always)]
+    fn lone_doubling(self, completed: &[__m256d; 5]) -> [__m256d; 5] {
+        let mut out = MaybeUninit::uninit();
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::lone_doubling(out.as_mut_ptr(), completed) };
+        // SAFETY: the kernel wrote all of it.
+        unsafe { out.assume_init() }
+    }
+    #[inline(always)]
+    fn lone_adding(self, completed: &[__m256d; 5]) -> [__m256d; 5] {
+        let mut out = MaybeUninit::uninit();
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
+        unsafe { kernels::lone_adding(out.as_mut_ptr(), completed) };
+        // SAFETY: the kernel wrote all of it.
+        unsafe { out.assume_init() }
+    }
 }
 
 /// A kernel's pointer to an operand.
