@@ -102,16 +102,18 @@ fn coordinates<Q: Quad>(q: Q, completed: &[Q::F; 5]) -> [Q::I; 5] {
 }
 
 impl<F: Copy> Doubling<F> {
+    /// self = completed
     #[inline(always)]
-    fn double<Q: Quad<F = F>>(&self, q: Q) -> Completed<F> {
-        Completed(Carried(q.lone_double(&self.0.0)))
+    fn set<Q: Quad<F = F>>(&mut self, q: Q, completed: &Completed<F>) {
+        q.lone_doubling(&mut self.0.0, &completed.0.0);
     }
 }
 
 impl<F: Copy> Adding<F> {
+    /// self = completed
     #[inline(always)]
-    fn add<Q: Quad<F = F>>(&self, q: Q, other: &Cached<F>) -> Completed<F> {
-        Completed(Carried(q.lone_add(&self.0.0, &other.0.0)))
+    fn set<Q: Quad<F = F>>(&mut self, q: Q, completed: &Completed<F>) {
+        q.lone_adding(&mut self.0.0, &completed.0.0);
     }
 
     /// A point given by x, y and xy.
@@ -132,18 +134,20 @@ impl<F: Copy> Adding<F> {
 }
 
 impl<F: Copy> Completed<F> {
+    /// self = 2 · point
+    #[inline(always)]
+    fn set_double<Q: Quad<F = F>>(&mut self, q: Q, point: &Doubling<F>) {
+        q.lone_double(&mut self.0.0, &point.0.0);
+    }
+    /// self = point + other
+    #[inline(always)]
+    fn set_sum<Q: Quad<F = F>>(&mut self, q: Q, point: &Adding<F>, other: &Cached<F>) {
+        q.lone_add(&mut self.0.0, &point.0.0, &other.0.0);
+    }
     /// (Z, T, X, Y)
     #[inline(always)]
     fn coordinates<Q: Quad<F = F>>(&self, q: Q) -> Carried<F> {
         Carried(fma::carry(q, &coordinates(q, &self.0.0)))
-    }
-    #[inline(always)]
-    fn doubling<Q: Quad<F = F>>(&self, q: Q) -> Doubling<F> {
-        Doubling(Carried(q.lone_doubling(&self.0.0)))
-    }
-    #[inline(always)]
-    fn adding<Q: Quad<F = F>>(&self, q: Q) -> Adding<F> {
-        Adding(Carried(q.lone_adding(&self.0.0)))
     }
 }
 
@@ -182,12 +186,17 @@ fn double_scalar_mul<Q: Quad>(
     let first = Adding::from_affine(q, point);
     let identity = Adding(Fma(q).pack(&[ONE, ZERO, ONE, ONE]));
 
+    // Places that are written before they are read.
+    let mut completed = Completed(identity.0);
+    let mut doubling = Doubling(identity.0);
+
     let cached = first.cached(q, factors);
     let mut table = [identity.cached(q, factors); TABLE_ROWS];
     let mut multiple = first;
     for row in &mut table[1..TABLE_ROWS - 1] {
         *row = multiple.cached(q, factors);
-        multiple = multiple.add(q, &cached).adding(q);
+        completed.set_sum(q, &multiple, &cached);
+        multiple.set(q, &completed);
     }
     table[TABLE_ROWS - 1] = multiple.cached(q, factors);
 
@@ -199,20 +208,21 @@ fn double_scalar_mul<Q: Quad>(
         position -= 1;
         let digit = key_digits[position];
         let row = table[usize::from(digit.unsigned_abs())].negate_if(q, digit < 0);
-        let mut completed = sum.add(q, &row);
+        completed.set_sum(q, &sum, &row);
         if position.is_multiple_of(2) {
             let digit = base_digits[position / 2];
             let row = Cached::of_base(q, &BASE_TABLE[usize::from(digit.unsigned_abs())]);
-            completed = completed.adding(q).add(q, &row.negate_if(q, digit < 0));
+            sum.set(q, &completed);
+            completed.set_sum(q, &sum, &row.negate_if(q, digit < 0));
         }
         if position == 0 {
             return completed;
         }
-        let mut doubling = completed.doubling(q);
-        for _ in 0..4 {
-            doubling = doubling.double(q).doubling(q);
+        for _ in 0..5 {
+            doubling.set(q, &completed);
+            completed.set_double(q, &doubling);
         }
-        sum = doubling.double(q).adding(q);
+        sum.set(q, &completed);
     }
 }
 
@@ -269,9 +279,13 @@ impl<Q: Quad> Routine<Fma<Q>> for Decide<'_> {
         let &[mut x, mut y, _] = self.minus_r;
         if self.equation == Equation::Cofactored {
             let minus_r = Adding::from_affine(q, self.minus_r).cached(q, &factors);
-            sum = sum.adding(q).add(q, &minus_r);
+            let mut point = Adding(sum.0);
+            point.set(q, &sum);
+            sum.set_sum(q, &point, &minus_r);
+            let mut doubling = Doubling(point.0);
             for _ in 0..3 {
-                sum = sum.doubling(q).double(q);
+                doubling.set(q, &sum);
+                sum.set_double(q, &doubling);
             }
             (x, y) = (ZERO, ONE);
         }
@@ -294,14 +308,16 @@ mod tests {
     #[test]
     fn bounds_hold_for_all_inputs() {
         let (q, any) = (Intervals, intervals::carried);
-        let completed = [Doubling(any()).double(q), Adding(any()).add(q, &Cached(any()))];
-        for Completed(limbs) in completed {
-            intervals::widen(limbs.0);
-        }
-        let Doubling(limbs) = Completed(any()).doubling(q);
-        intervals::widen(limbs.0);
-        let Adding(limbs) = Completed(any()).adding(q);
-        intervals::widen(limbs.0);
+        let mut completed = Completed(any());
+        completed.set_double(q, &Doubling(any()));
+        intervals::widen(completed.0.0);
+        completed.set_sum(q, &Adding(any()), &Cached(any()));
+        intervals::widen(completed.0.0);
+        let (mut doubling, mut adding) = (Doubling(any()), Adding(any()));
+        doubling.set(q, &Completed(any()));
+        intervals::widen(doubling.0.0);
+        adding.set(q, &Completed(any()));
+        intervals::widen(adding.0.0);
         intervals::widen(Completed(any()).coordinates(q).0);
         let Cached(limbs) = Adding(any()).cached(q, &any()).negate_if(q, true);
         intervals::widen(limbs.0);

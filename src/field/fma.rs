@@ -241,23 +241,23 @@ pub(crate) trait Quad: Copy {
 
     /// As [`solo::double`].
     #[inline(always)]
-    fn lone_double(self, point: &[Self::F; 5]) -> [Self::F; 5] {
-        solo::double(self, point)
+    fn lone_double(self, out: &mut [Self::F; 5], point: &[Self::F; 5]) {
+        *out = solo::double(self, point);
     }
     /// As [`solo::add`].
     #[inline(always)]
-    fn lone_add(self, point: &[Self::F; 5], cached: &[Self::F; 5]) -> [Self::F; 5] {
-        solo::add(self, point, cached)
+    fn lone_add(self, out: &mut [Self::F; 5], point: &[Self::F; 5], cached: &[Self::F; 5]) {
+        *out = solo::add(self, point, cached);
     }
     /// As [`solo::doubling`].
     #[inline(always)]
-    fn lone_doubling(self, completed: &[Self::F; 5]) -> [Self::F; 5] {
-        solo::doubling(self, completed)
+    fn lone_doubling(self, out: &mut [Self::F; 5], completed: &[Self::F; 5]) {
+        *out = solo::doubling(self, completed);
     }
     /// As [`solo::adding`].
     #[inline(always)]
-    fn lone_adding(self, completed: &[Self::F; 5]) -> [Self::F; 5] {
-        solo::adding(self, completed)
+    fn lone_adding(self, out: &mut [Self::F; 5], completed: &[Self::F; 5]) {
+        *out = solo::adding(self, completed);
     }
 }
 

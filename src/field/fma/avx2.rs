@@ -336,36 +336,25 @@ impl Quad for Avx2 {
     }
 
     #[inline(always)]
-    fn lone_double(self, point: &[__m256d; 5]) -> [__m256d; 5] {
-        let mut out = MaybeUninit::uninit();
-        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
-        unsafe { kernels::lone_double(out.as_mut_ptr(), point) };
-        // SAFETY: the kernel wrote all of it.
-        unsafe { out.assume_init() }
+    fn lone_double(self, out: &mut [__m256d; 5], point: &[__m256d; 5]) {
+        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write, and as an exclusive reference
+        // none of the operands.
+        unsafe { kernels::lone_double(out, point) }
     }
     #[inline(always)]
-    fn lone_add(self, point: &[__m256d; 5], cached: &[__m256d; 5]) -> [__m256d; 5] {
-        let mut out = MaybeUninit::uninit();
-        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
-        unsafe { kernels::lone_add(out.as_mut_ptr(), point, cached) };
-        // SAFETY: the kernel wrote all of it.
-        unsafe { out.assume_init() }
+    fn lone_add(self, out: &mut [__m256d; 5], point: &[__m256d; 5], cached: &[__m256d; 5]) {
+        // SAFETY: as in `lone_double`.
+        unsafe { kernels::lone_add(out, point, cached) }
     }
     #[inline(always)]
-    fn lone_doubling(self, completed: &[__m256d; 5]) -> [__m256d; 5] {
-        let mut out = MaybeUninit::uninit();
-        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
-        unsafe { kernels::lone_doubling(out.as_mut_ptr(), completed) };
-        // SAFETY: the kernel wrote all of it.
-        unsafe { out.assume_init() }
+    fn lone_doubling(self, out: &mut [__m256d; 5], completed: &[__m256d; 5]) {
+        // SAFETY: as in `lone_double`.
+        unsafe { kernels::lone_doubling(out, completed) }
     }
     #[inline(always)]
-    fn lone_adding(self, completed: &[__m256d; 5]) -> [__m256d; 5] {
-        let mut out = MaybeUninit::uninit();
-        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write.
-        unsafe { kernels::lone_adding(out.as_mut_ptr(), completed) };
-        // SAFETY: the kernel wrote all of it.
-        unsafe { out.assume_init() }
+    fn lone_adding(self, out: &mut [__m256d; 5], completed: &[__m256d; 5]) {
+        // SAFETY: as in `lone_double`.
+        unsafe { kernels::lone_adding(out, completed) }
     }
 }
 
