@@ -350,11 +350,9 @@ impl Kernel {
     /// The products of two arrangements of the lanes of the element at rsi, in the columns. The one of
     /// them that is not in registers waits in the result's place.
     fn multiply_arranged(&mut self, [first, second]: [(&str, u8); 2]) {
-        for i in 0..5 {
+        for (i, column) in COLUMN.into_iter().enumerate() {
             self.load(i, &limb("rsi", i));
-        }
-        for i in 0..5 {
-            self.shuffle(second.0, COLUMN[i], i, second.1);
+            self.shuffle(second.0, column, i, second.1);
         }
         self.store("rdi", COLUMN);
         for i in 0..5 {
