@@ -261,15 +261,15 @@ impl Kernel {
         }
     }
 
-    /// The columns of `factor` · b, `factor` in registers 0 … 4: columns 8 … 5, each folded when
-    /// complete, then columns 4 … 0.
-    fn multiply_loaded(&mut self, b: &str) {
+    /// The columns of a · b, a in registers 0 … 4: columns 8 … 5, each folded when complete, then
+    /// columns 4 … 0. `b` names limb j of b for column k.
+    fn multiply_loaded(&mut self, b: impl Fn(usize, usize) -> String) {
         self.load(C1, &Constant::C1.at());
         self.load(C2, &Constant::C2.at());
         self.started = [false; 5];
         for k in (0..9usize).rev() {
             let terms = k.saturating_sub(4)..=k.min(4);
-            let terms: Vec<_> = terms.map(|i| (i, limb(b, k - i))).collect();
+            let terms: Vec<_> = terms.map(|i| (i, b(k - i, k))).collect();
             self.products(&terms, k);
             if k >= 4 {
                 self.fold(k - 4);
@@ -282,7 +282,7 @@ impl Kernel {
         for i in 0..5 {
             self.load(i, &limb(a, i));
         }
-        self.multiply_loaded(b);
+        self.multiply_loaded(|j, _| limb(b, j));
     }
 
     /// The columns of (a ± a') · b, the sign being that of `instruction`.
@@ -293,7 +293,7 @@ impl Kernel {
         for i in 0..5 {
             self.apply(instruction, i, i, &limb(other, i));
         }
-        self.multiply_loaded(b);
+        self.multiply_loaded(|j, _| limb(b, j));
     }
 
     /// The columns of a², with cross terms 2 a_i · a_j taken once; registers 0 … 3 hold 2 a_i.
@@ -347,18 +347,21 @@ impl Kernel {
         self.apply(instruction, to, a, &control.to_string());
     }
 
-    /// The products of two arrangements of the lanes of the element at rsi, in the columns. The one of
-    /// them that is not in registers waits in the result's place.
+    /// The products of two arrangements of the lanes of the element at rsi, in the columns. The second
+    /// waits in the result's place; its highest limbs are needed first, before they can be read back,
+    /// and stay in the registers of columns that begin later.
     fn multiply_arranged(&mut self, [first, second]: [(&str, u8); 2]) {
-        for (i, column) in COLUMN.into_iter().enumerate() {
+        let arranged = [11, 10, 9, 8, 7];
+        for i in (0..5).rev() {
             self.load(i, &limb("rsi", i));
-            self.shuffle(second.0, column, i, second.1);
-        }
-        self.store("rdi", COLUMN);
-        for i in 0..5 {
+            self.shuffle(second.0, arranged[i], i, second.1);
             self.shuffle(first.0, i, i, first.1);
         }
-        self.multiply_loaded("rdi");
+        self.store("rdi", arranged);
+        self.multiply_loaded(|j, k| match (j, k) {
+            (3.., 6..) => format!("ymm{}", arranged[j]),
+            _ => limb("rdi", j),
+        });
     }
 
     fn print(&self, out: &mut String, name: &str, parameters: &str, doc: &str) {
