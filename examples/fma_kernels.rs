@@ -118,6 +118,15 @@ impl Kernel {
         Self { lines: Vec::new(), started: [false; 5] }
     }
 
+    /// With an element in the columns.
+    fn with_columns(base: &str) -> Self {
+        let mut kernel = Self::new();
+        for (i, column) in COLUMN.into_iter().enumerate() {
+            kernel.load(column, &limb(base, i));
+        }
+        kernel
+    }
+
     fn push(&mut self, line: String) {
         self.lines.push(line);
     }
@@ -217,10 +226,15 @@ impl Kernel {
         }
     }
 
-    /// Adds the constants to the columns, carries, and stores.
-    fn finish(&mut self, out: &str, constants: impl Fn(usize) -> Constant) {
+    /// Adds the constants to the columns and carries.
+    fn carry_columns(&mut self, constants: impl Fn(usize) -> Constant) {
         self.add_constants(COLUMN, constants);
         self.carry(COLUMN, [2, 3, 4, 5, 6]);
+    }
+
+    /// The same, and stores.
+    fn finish(&mut self, out: &str, constants: impl Fn(usize) -> Constant) {
+        self.carry_columns(constants);
         self.store(out, COLUMN);
     }
 
@@ -347,19 +361,21 @@ impl Kernel {
         self.apply(instruction, to, a, &control.to_string());
     }
 
-    /// The products of two arrangements of the lanes of the element at rsi, in the columns. The second
-    /// waits in the result's place; its highest limbs are needed first, before they can be read back,
-    /// and stay in the registers of columns that begin later.
+    /// The products of two arrangements of the lanes of the element in the columns, in the columns. The
+    /// second waits in the result's place; its highest limbs are needed first, before they can be read
+    /// back, and stay in the registers of columns that begin later.
     fn multiply_arranged(&mut self, [first, second]: [(&str, u8); 2]) {
-        let arranged = [11, 10, 9, 8, 7];
-        for i in (0..5).rev() {
-            self.load(i, &limb("rsi", i));
-            self.shuffle(second.0, arranged[i], i, second.1);
-            self.shuffle(first.0, i, i, first.1);
+        for (i, column) in COLUMN.into_iter().enumerate().rev() {
+            self.shuffle(first.0, i, column, first.1);
+            self.shuffle(second.0, column, column, second.1);
         }
-        self.store("rdi", arranged);
+        self.store("rdi", COLUMN);
+        let [fourth, third] = [COLUMN[0], COLUMN[1]];
+        self.load(fourth, &format!("ymm{}", COLUMN[4]));
+        self.load(third, &format!("ymm{}", COLUMN[3]));
         self.multiply_loaded(|j, k| match (j, k) {
-            (3.., 6..) => format!("ymm{}", arranged[j]),
+            (4, 6..) => format!("ymm{fourth}"),
+            (3, 6..) => format!("ymm{third}"),
             _ => limb("rdi", j),
         });
     }
@@ -500,7 +516,7 @@ const fn in_halves(a: u8, b: u8, c: u8, d: u8) -> u8 {
     a | b << 1 | c << 2 | d << 3
 }
 
-/// (F, G, E, H) of the double of (Z, X, X + Y, Y), as `solo::double`.
+/// (F, G, E, H) of the double of (Z, X, X + Y, Y), as `solo::double`, in the columns.
 fn lone_double() -> Kernel {
     let mut kernel = Kernel::new();
     kernel.square("rsi");
@@ -516,7 +532,7 @@ fn lone_double() -> Kernel {
         kernel.apply("vpaddq", column, column, &format!("ymm{first}"));
         kernel.apply("vpaddq", column, column, &format!("ymm{second}"));
     }
-    kernel.finish("rdi", Constant::CarryLoneDouble);
+    kernel.carry_columns(Constant::CarryLoneDouble);
     kernel
 }
 
@@ -536,9 +552,8 @@ fn lone_add() -> Kernel {
     kernel
 }
 
-/// (Z, X, X + Y, Y) of (F, G, E, H), as `solo::doubling`.
-fn lone_doubling() -> Kernel {
-    let mut kernel = Kernel::new();
+/// (Z, X, X + Y, Y) of (F, G, E, H), as `solo::doubling`. `kernel` has the latter in the columns.
+fn lone_doubling(mut kernel: Kernel) -> Kernel {
     let first = ("vpermilpd", in_halves(0, 0, 0, 1));
     kernel.multiply_arranged([first, ("vpermpd", lanes(1, 2, 0, 1))]);
     // From (Z, X, X, Y): + (0, 0, Y, 0)
@@ -554,7 +569,7 @@ fn lone_doubling() -> Kernel {
 
 /// (Z, T, Y − X, Y + X) of (F, G, E, H), as `solo::adding`.
 fn lone_adding() -> Kernel {
-    let mut kernel = Kernel::new();
+    let mut kernel = Kernel::with_columns("rsi");
     let (first, second) = (lanes(0, 2, 2, 1), lanes(1, 3, 0, 3));
     kernel.multiply_arranged([("vpermpd", first), ("vpermpd", second)]);
     // From (Z, T, X, Y): (Z, T, Y, Y) + (0, 0, −X, X)
@@ -694,11 +709,16 @@ pub(crate) fn generate() -> String {
 
     let parameters = format!("{carried}, {one}");
     let doc = "(F, G, E, H) of the double of (Z, X, X+Y, Y).";
-    lone_double().print(&mut out, "lone_double", &parameters, doc);
+    let mut kernel = lone_double();
+    kernel.store("rdi", COLUMN);
+    kernel.print(&mut out, "lone_double", &parameters, doc);
     let doc = "(F, G, E, H) of (Z, T, Y−X, Y+X) + (2Z, 2dT, Y−X, Y+X).";
     lone_add().print(&mut out, "lone_add", &format!("{carried}, {two}"), doc);
     let doc = "(Z, X, X+Y, Y) of (F, G, E, H).";
-    lone_doubling().print(&mut out, "lone_doubling", &parameters, doc);
+    let kernel = lone_doubling(Kernel::with_columns("rsi"));
+    kernel.print(&mut out, "lone_doubling", &parameters, doc);
+    let doc = "(Z, X, X+Y, Y) of the double of (Z, X, X+Y, Y).";
+    lone_doubling(lone_double()).print(&mut out, "lone_double_doubling", &parameters, doc);
     let doc = "(Z, T, Y−X, Y+X) of (F, G, E, H).";
     lone_adding().print(&mut out, "lone_adding", &parameters, doc);
     out

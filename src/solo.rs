@@ -107,6 +107,11 @@ impl<F: Copy> Doubling<F> {
     fn set<Q: Quad<F = F>>(&mut self, q: Q, completed: &Completed<F>) {
         q.lone_doubling(&mut self.0.0, &completed.0.0);
     }
+    /// self = 2 · point
+    #[inline(always)]
+    fn set_double<Q: Quad<F = F>>(&mut self, q: Q, point: &Self) {
+        q.lone_double_doubling(&mut self.0.0, &point.0.0);
+    }
 }
 
 impl<F: Copy> Adding<F> {
@@ -188,7 +193,7 @@ fn double_scalar_mul<Q: Quad>(
 
     // Places that are written before they are read.
     let mut completed = Completed(identity.0);
-    let mut doubling = Doubling(identity.0);
+    let (mut doubling, mut again) = (Doubling(identity.0), Doubling(identity.0));
 
     let cached = first.cached(q, factors);
     let mut table = [identity.cached(q, factors); TABLE_ROWS];
@@ -218,10 +223,13 @@ fn double_scalar_mul<Q: Quad>(
         if position == 0 {
             return completed;
         }
-        for _ in 0..5 {
-            doubling.set(q, &completed);
-            completed.set_double(q, &doubling);
+        // Five doublings.
+        doubling.set(q, &completed);
+        for _ in 0..2 {
+            again.set_double(q, &doubling);
+            doubling.set_double(q, &again);
         }
+        completed.set_double(q, &doubling);
         sum.set(q, &completed);
     }
 }

@@ -254,6 +254,11 @@ pub(crate) trait Quad: Copy {
     fn lone_doubling(self, out: &mut [Self::F; 5], completed: &[Self::F; 5]) {
         *out = solo::doubling(self, completed);
     }
+    /// As [`solo::doubling`] after [`solo::double`].
+    #[inline(always)]
+    fn lone_double_doubling(self, out: &mut [Self::F; 5], point: &[Self::F; 5]) {
+        *out = solo::doubling(self, &solo::double(self, point));
+    }
     /// As [`solo::adding`].
     #[inline(always)]
     fn lone_adding(self, out: &mut [Self::F; 5], completed: &[Self::F; 5]) {

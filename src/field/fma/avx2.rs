@@ -352,6 +352,11 @@ impl Quad for Avx2 {
         unsafe { kernels::lone_doubling(out, completed) }
     }
     #[inline(always)]
+    fn lone_double_doubling(self, out: &mut [__m256d; 5], point: &[__m256d; 5]) {
+        // SAFETY: as in `lone_double`.
+        unsafe { kernels::lone_double_doubling(out, point) }
+    }
+    #[inline(always)]
     fn lone_adding(self, out: &mut [__m256d; 5], completed: &[__m256d; 5]) {
         // SAFETY: as in `lone_double`.
         unsafe { kernels::lone_adding(out, completed) }
