@@ -47,24 +47,46 @@ impl Scalar {
 
     /// Digits d_i in −2^(WIDTH − 1) … 2^(WIDTH − 1) − 1 with Σ 2^(WIDTH i) d_i = the scalar.
     ///
-    /// N · WIDTH ≥ 254, so that the carry out of the last digit is 0: in both widths in use the last
-    /// digit begins at bit 250, and its own bits are at most ⌊L / 2^250⌋ = 4.
+    /// Half a digit's range is added at every place but the last, and taken off each digit again, so that
+    /// no digit waits for a carry. N · WIDTH ≥ 254: in both widths in use the last digit begins at bit
+    /// 250, and with a carry is at most ⌊L / 2^250⌋ + 1 = 5.
     pub(crate) fn signed_digits<const WIDTH: usize, const N: usize>(&self) -> [i16; N] {
-        const { assert!(N * WIDTH >= 254 && WIDTH < 16) };
-        let mut digits = [0; N];
+        const { assert!(N * WIDTH >= 254 && N * WIDTH <= 264 && WIDTH < 16) };
+        let halves = const { halves::<WIDTH, N>() };
+        let mut sum = [0; 4];
         let mut carry = 0;
+        for (i, word) in sum.iter_mut().enumerate() {
+            let wide = u128::from(self.0[i]) + u128::from(halves[i]) + carry;
+            *word = wide as u64;
+            carry = wide >> 64;
+        }
+        // Four bytes from any byte on that a digit begins in.
+        let mut bytes = [0; 36];
+        for (bytes, word) in bytes.chunks_exact_mut(8).zip(sum) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        let mut digits = [0; N];
         for (i, digit) in digits.iter_mut().enumerate() {
-            let (word, shift) = (i * WIDTH / 64, i * WIDTH % 64);
-            let mut bits = self.0[word] >> shift;
-            if shift + WIDTH > 64 && word < 3 {
-                bits |= self.0[word + 1] << (64 - shift);
-            }
-            let value = (bits & ((1 << WIDTH) - 1)) as i16 + carry;
-            carry = i16::from(value >= 1 << (WIDTH - 1));
-            *digit = value - (carry << WIDTH);
+            let (byte, shift) = (i * WIDTH / 8, i * WIDTH % 8);
+            let four = [bytes[byte], bytes[byte + 1], bytes[byte + 2], bytes[byte + 3]];
+            let value = u32::from_le_bytes(four) >> shift & ((1 << WIDTH) - 1);
+            let half = if i + 1 < N { 1 << (WIDTH - 1) } else { 0 };
+            *digit = value as i16 - half;
         }
         digits
     }
+}
+
+/// 2^(WIDTH − 1) at each of N digits' places but the last.
+const fn halves<const WIDTH: usize, const N: usize>() -> [u64; 4] {
+    let mut words = [0; 4];
+    let mut i = 1;
+    while i < N {
+        let bit = WIDTH * i - 1;
+        words[bit / 64] |= 1 << (bit % 64);
+        i += 1;
+    }
+    words
 }
 
 /// `N` words of little-endian bytes.
