@@ -42,7 +42,6 @@ mod profile;
 mod scalar;
 mod selftest;
 mod sha512;
-#[cfg(target_arch = "x86_64")]
 mod solo;
 mod straus;
 mod verifier;
