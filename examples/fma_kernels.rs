@@ -391,8 +391,9 @@ impl Kernel {
         line("/// # Safety");
         line("///");
         line(
-            "/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.",
+            "/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be",
         );
+        line("/// written; none of them overlaps another result or an operand.");
         line("#[unsafe(naked)]");
         line("#[allow(improper_ctypes_definitions)] // pointers only");
         line(&format!("pub(super) unsafe extern \"sysv64\" fn {name}({parameters}) {{"));

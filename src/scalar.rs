@@ -48,8 +48,8 @@ impl Scalar {
     /// Digits d_i in −2^(WIDTH − 1) … 2^(WIDTH − 1) − 1 with Σ 2^(WIDTH i) d_i = the scalar.
     ///
     /// Half a digit's range is added at every place but the last, and taken off each digit again, so that
-    /// no digit waits for a carry. N · WIDTH ≥ 254: in both widths in use the last digit begins at bit
-    /// 250, and with a carry is at most ⌊L / 2^250⌋ + 1 = 5.
+    /// no digit waits for a carry. In both widths in use the last digit begins at bit 250: the halves add up
+    /// to less than 2^250, the sum to less than 2^253, and the last digit is at most ⌊L / 2^250⌋ + 1 = 5.
     pub(crate) fn signed_digits<const WIDTH: usize, const N: usize>(&self) -> [i16; N] {
         const { assert!(N * WIDTH >= 254 && N * WIDTH <= 264 && WIDTH < 16) };
         let halves = const { halves::<WIDTH, N>() };

@@ -187,7 +187,8 @@ struct Group<F: Field> {
 
 impl<F: Field> Workspace<F> {
     #[inline(always)]
-    /// With room for the tables of so many keys, or of one group if that is more.
+    /// With room for the tables of so many keys, or of one group if that is more. Keys are shared where
+    /// that saves a group, so more than [`CHUNK`] − [`Field::LANES`] are of no use.
     pub(crate) fn new(f: F, keys: usize) -> Self {
         Self {
             curve: Curve::new(f),

@@ -303,8 +303,8 @@ impl Quad for Avx2 {
 
     #[inline(always)]
     fn double(self, out: [&mut Carried<__m256d>; 4], point: [&Carried<__m256d>; 3]) {
-        // SAFETY: `self` proves AVX2 and FMA; the places are ours to write, and as exclusive
-        // references none of the operands.
+        // SAFETY: `self` proves AVX2 and FMA. Every pointer comes from a reference to an element that
+        // outlives the call. The results' are exclusive: they may be written, and overlap nothing.
         unsafe { kernels::double(&out.map(place), &point.map(operand)) }
     }
     #[inline(always)]
@@ -337,8 +337,8 @@ impl Quad for Avx2 {
 
     #[inline(always)]
     fn lone_double(self, out: &mut [__m256d; 5], point: &[__m256d; 5]) {
-        // SAFETY: `self` proves AVX2 and FMA; `out` is ours to write, and as an exclusive reference
-        // none of the operands.
+        // SAFETY: `self` proves AVX2 and FMA; `out` is an exclusive reference: it may be written, and
+        // overlaps no operand.
         unsafe { kernels::lone_double(out, point) }
     }
     #[inline(always)]

@@ -76,7 +76,8 @@ const fn constants() -> [[u64; 4]; 86] {
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn mul_loose(out: *mut [__m256i; 5], a: &[__m256d; 5], b: &[__m256d; 5]) {
@@ -274,7 +275,8 @@ pub(super) unsafe extern "sysv64" fn mul_loose(out: *mut [__m256i; 5], a: &[__m2
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn mul(out: *mut [__m256d; 5], a: &[__m256d; 5], b: &[__m256d; 5]) {
@@ -498,7 +500,8 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut [__m256d; 5], a: &[__m256d; 5
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn square_loose(out: *mut [__m256i; 5], a: &[__m256d; 5]) {
@@ -645,7 +648,8 @@ pub(super) unsafe extern "sysv64" fn square_loose(out: *mut [__m256i; 5], a: &[_
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn square(out: *mut [__m256d; 5], a: &[__m256d; 5]) {
@@ -818,7 +822,8 @@ pub(super) unsafe extern "sysv64" fn square(out: *mut [__m256d; 5], a: &[__m256d
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn double(out: &[*mut [__m256d; 5]; 4], point: &[*const [__m256d; 5]; 3]) {
@@ -1561,7 +1566,8 @@ pub(super) unsafe extern "sysv64" fn double(out: &[*mut [__m256d; 5]; 4], point:
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn complete(out: &[*mut [__m256d; 5]; 3], completed: &[*const [__m256d; 5]; 4]) {
@@ -2212,7 +2218,8 @@ pub(super) unsafe extern "sysv64" fn complete(out: &[*mut [__m256d; 5]; 3], comp
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn add_projective(out: &[*mut [__m256d; 5]; 4], point: &[*const [__m256d; 5]; 4], niels: &[*const [__m256d; 5]; 4]) {
@@ -3123,7 +3130,8 @@ pub(super) unsafe extern "sysv64" fn add_projective(out: &[*mut [__m256d; 5]; 4]
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn add_affine(out: &[*mut [__m256d; 5]; 4], point: &[*const [__m256d; 5]; 4], niels: &[*const [__m256d; 5]; 3]) {
@@ -3865,7 +3873,8 @@ pub(super) unsafe extern "sysv64" fn add_affine(out: &[*mut [__m256d; 5]; 4], po
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn lone_double(out: *mut [__m256d; 5], a: &[__m256d; 5]) {
@@ -4073,7 +4082,8 @@ pub(super) unsafe extern "sysv64" fn lone_double(out: *mut [__m256d; 5], a: &[__
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn lone_add(out: *mut [__m256d; 5], a: &[__m256d; 5], b: &[__m256d; 5]) {
@@ -4317,7 +4327,8 @@ pub(super) unsafe extern "sysv64" fn lone_add(out: *mut [__m256d; 5], a: &[__m25
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn lone_doubling(out: *mut [__m256d; 5], a: &[__m256d; 5]) {
@@ -4573,7 +4584,8 @@ pub(super) unsafe extern "sysv64" fn lone_doubling(out: *mut [__m256d; 5], a: &[
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn lone_double_doubling(out: *mut [__m256d; 5], a: &[__m256d; 5]) {
@@ -5013,7 +5025,8 @@ pub(super) unsafe extern "sysv64" fn lone_double_doubling(out: *mut [__m256d; 5]
 ///
 /// # Safety
 ///
-/// The CPU has AVX2 and FMA. What the result goes to may be written, and is none of the operands.
+/// The CPU has AVX2 and FMA. All pointers, those in arrays too, are to elements. Results may be
+/// written; none of them overlaps another result or an operand.
 #[unsafe(naked)]
 #[allow(improper_ctypes_definitions)] // pointers only
 pub(super) unsafe extern "sysv64" fn lone_adding(out: *mut [__m256d; 5], a: &[__m256d; 5]) {
