@@ -5,12 +5,11 @@ use crate::Item;
 use crate::field::portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::field::{Fma, Twice, fma::avx2::Avx2};
-use crate::profile::Profile;
 use crate::selftest::{self, SelfTest};
 use crate::sha512;
 #[cfg(target_arch = "x86_64")]
 use crate::solo;
-use crate::verify::{CHUNK, Challenge, HashBuffers, Live, Workspace};
+use crate::verify::{CHUNK, HashBuffers, Live, MAX_SHARED, Plan, Request, Workspace};
 use alloc::boxed::Box;
 use core::fmt;
 use core::str::FromStr;
@@ -208,7 +207,7 @@ pub(crate) struct Avx2Engine {
 
 impl Engine {
     pub(crate) fn portable() -> Self {
-        Self::Portable(Box::new(Workspace::new(Portable, CHUNK - 1)))
+        Self::Portable(Box::new(Workspace::new(Portable, MAX_SHARED)))
     }
 
     /// `None` if the machine cannot run the backend.
@@ -221,9 +220,9 @@ impl Engine {
                 Some(Self::Avx2(Box::new(Avx2Engine {
                     token,
                     hash: HashBuffers::new(),
-                    eight: Workspace::new(Twice(Fma(token)), CHUNK - 8),
-                    four: Workspace::new(Fma(token), 4),
-                    portable: Workspace::new(Portable, 1),
+                    eight: Workspace::new(Twice(Fma(token)), MAX_SHARED),
+                    four: Workspace::new(Fma(token), 0),
+                    portable: Workspace::new(Portable, 0),
                 })))
             }
             #[cfg(not(target_arch = "x86_64"))]
@@ -235,14 +234,13 @@ impl Engine {
     /// portable path. The slices have the same length.
     pub(crate) fn verify(
         &mut self,
-        profile: Profile,
-        challenge: Challenge,
+        request: Request,
         items: &[Item<'_>],
         verdicts: &mut [bool],
     ) -> bool {
         match self {
             Self::Portable(workspace) => {
-                verify_portable(workspace, profile, challenge, items, verdicts);
+                verify_portable(workspace, MAX_SHARED, request, items, verdicts);
                 false
             }
             #[cfg(target_arch = "x86_64")]
@@ -250,9 +248,9 @@ impl Engine {
                 let default_mode = float_mode_is_default();
                 if default_mode {
                     // SAFETY: `engine.token` proves AVX2 and FMA.
-                    unsafe { verify_avx2(engine, profile, challenge, items, verdicts) };
+                    unsafe { verify_avx2(engine, request, items, verdicts) };
                 } else {
-                    verify_portable(&mut engine.portable, profile, challenge, items, verdicts);
+                    verify_portable(&mut engine.portable, 0, request, items, verdicts);
                 }
                 !default_mode
             }
@@ -260,23 +258,27 @@ impl Engine {
     }
 }
 
-/// One signature after the other.
+/// One signature after the other. The workspace has room for `room` shared keys.
 fn verify_portable(
     workspace: &mut Workspace<Portable>,
-    profile: Profile,
-    challenge: Challenge,
+    room: usize,
+    request: Request,
     items: &[Item<'_>],
     verdicts: &mut [bool],
 ) {
     let mut hash = HashBuffers::new();
     for (items, verdicts) in items.chunks(CHUNK).zip(verdicts.chunks_mut(CHUNK)) {
-        let mut live = Live::admit(profile, items, verdicts);
-        live.set_challenges(challenge, &mut hash, |preimages, _, digests| {
+        let mut live = Live::admit(request.profile, items, verdicts);
+        live.set_challenges(request.challenge, &mut hash, |preimages, _, digests| {
             for (preimage, digest) in preimages.iter().zip(digests) {
                 *digest = sha512::digest(preimage);
             }
         });
-        workspace.decide(Portable, &live, 0, live.len(), verdicts);
+        let plan = Plan::new(&mut live, 1, room, request.half_size);
+        workspace.decide_shared(Portable, &live, &plan, verdicts);
+        for signatures in plan.unshared() {
+            workspace.decide(Portable, &live, signatures, verdicts);
+        }
     }
 }
 
@@ -302,30 +304,26 @@ const fn tail(rest: usize) -> (usize, usize) {
 #[target_feature(enable = "avx2,fma")]
 unsafe fn verify_avx2(
     engine: &mut Avx2Engine,
-    profile: Profile,
-    challenge: Challenge,
+    request: Request,
     items: &[Item<'_>],
     verdicts: &mut [bool],
 ) {
     let Avx2Engine { token, hash, eight, four, .. } = engine;
+    let f = Fma(*token);
     for (items, verdicts) in items.chunks(CHUNK).zip(verdicts.chunks_mut(CHUNK)) {
-        let mut live = Live::admit(profile, items, verdicts);
-        live.set_challenges(challenge, hash, |preimages, order, digests| {
+        let mut live = Live::admit(request.profile, items, verdicts);
+        live.set_challenges(request.challenge, hash, |preimages, order, digests| {
             sha512::digests(*token, preimages, order, digests);
         });
-        let f = Fma(*token);
-        let count = live.len();
-        let (in_fours, solo) = tail(count % 8);
-        let eights_end = count - in_fours - solo;
-        let fours_end = count - solo;
-        if eights_end > 0 {
-            eight.decide(Twice(f), &live, 0, eights_end, verdicts);
-        }
-        if in_fours > 0 {
-            four.decide(f, &live, eights_end, fours_end, verdicts);
-        }
-        if solo > 0 {
-            solo::decide(f, &four.curve, &live, fours_end, count, verdicts);
+        let plan = Plan::new(&mut live, 8, MAX_SHARED, request.half_size);
+        eight.decide_shared(Twice(f), &live, &plan, verdicts);
+        for signatures in plan.unshared() {
+            let (in_fours, alone) = tail(signatures.len() % 8);
+            let (eights, rest) = signatures.split_at(signatures.len() - in_fours - alone);
+            let (fours, alone) = rest.split_at(in_fours);
+            eight.decide(Twice(f), &live, eights, verdicts);
+            four.decide(f, &live, fours, verdicts);
+            solo::decide(f, &four.curve, &live, alone, verdicts);
         }
     }
 }

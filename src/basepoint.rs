@@ -1,4 +1,4 @@
-//! The multiples 0·B … 512·B of the base point, computed at compile time.
+//! The multiples 0 … 512 of the base point B and of [2^130]B, computed at compile time.
 //!
 //! A row is an affine Niels point (y + x, y − x, 2dxy) with canonical coordinates. Each
 //! representation has the same table in its own layout.
@@ -6,6 +6,7 @@
 use crate::edwards::D2;
 use crate::field::portable::{add, canonical, mul, square, sub};
 use crate::field::{Limbs, ONE, ZERO};
+use crate::scalar::CUT;
 
 /// Rows 0 … 512: signed digits of ten bits.
 pub(crate) const ROWS: usize = 513;
@@ -18,8 +19,17 @@ const BASE_X: Limbs =
 const BASE_Y: Limbs =
     [1801439850948184, 1351079888211148, 450359962737049, 900719925474099, 1801439850948198];
 
-/// The table as the portable representation reads it.
-pub(crate) static TABLE: [[Limbs; 3]; ROWS] = multiples();
+/// The tables of B and of [2^130]B as the portable representation reads them.
+pub(crate) static TABLES: [[[Limbs; 3]; ROWS]; 2] = {
+    let base = [BASE_X, BASE_Y, ONE, mul(&BASE_X, &BASE_Y)];
+    let mut upper = base;
+    let mut doublings = 0;
+    while doublings < CUT {
+        upper = add_points(&upper, &upper);
+        doublings += 1;
+    }
+    [multiples(&base), multiples(&upper)]
+};
 
 /// X, Y, Z, T with x = X/Z, y = Y/Z, xy = T/Z.
 type Point = [Limbs; 4];
@@ -53,13 +63,12 @@ const fn invert(a: &Limbs) -> Limbs {
 
 /// All rows, with one inversion for all of them (Montgomery's trick).
 #[allow(long_running_const_eval)] // 513 point additions: about a second, once per build
-const fn multiples() -> [[Limbs; 3]; ROWS] {
-    let base = [BASE_X, BASE_Y, ONE, mul(&BASE_X, &BASE_Y)];
+const fn multiples(base: &Point) -> [[Limbs; 3]; ROWS] {
     let mut points: [Point; ROWS] = [[ZERO, ONE, ONE, ZERO]; ROWS];
     let mut products = [ONE; ROWS]; // products[i] = Z_0 · … · Z_(i−1)
     let mut i = 1;
     while i < ROWS {
-        points[i] = add_points(&points[i - 1], &base);
+        points[i] = add_points(&points[i - 1], base);
         products[i] = mul(&products[i - 1], &points[i - 1][2]);
         i += 1;
     }
@@ -91,18 +100,23 @@ mod tests {
     fn rows_are_dalek_s_multiples() {
         let p = (BigUint::from(1u8) << 255) - 19u8;
         let half = (&p + 1u8) / 2u8;
-        for (multiple, row) in (0u64..).zip(&TABLE) {
+        let root = Scalar::from(1u128 << (CUT / 2));
+        let shifts = [Scalar::ONE, root * root];
+        let rows = TABLES.iter().zip(shifts).flat_map(|(table, shift)| {
+            (0u64..).map(move |multiple| Scalar::from(multiple) * shift).zip(table)
+        });
+        for (multiple, row) in rows {
             let [y_plus_x, y_minus_x, xy2d] = row.each_ref().map(integer);
             assert!([&y_plus_x, &y_minus_x, &xy2d].iter().all(|coordinate| **coordinate < p));
             let x = (&y_plus_x + &p - &y_minus_x) * &half % &p;
             let y = (&y_plus_x + &y_minus_x) * &half % &p;
             assert_eq!(xy2d, &x * &y * integer(&D2) % &p);
 
-            let expected = EdwardsPoint::mul_base(&Scalar::from(multiple)).compress();
+            let expected = EdwardsPoint::mul_base(&multiple).compress();
             let mut encoding = y.to_bytes_le();
             encoding.resize(32, 0);
             encoding[31] |= u8::from(x.bit(0)) << 7;
-            assert_eq!(encoding, expected.as_bytes(), "{multiple} B");
+            assert_eq!(encoding, expected.as_bytes(), "{multiple:?} B");
         }
     }
 }

@@ -6,7 +6,7 @@
 //! canonical and of large order, and k and S take the values that recoding and reduction have their
 //! edges at.
 
-use crate::{Backend, Item, Profile, Verifier};
+use crate::{Backend, Item, Profile, Verifier, half_size::Relation};
 use curve25519_dalek::{
     EdwardsPoint, Scalar, constants::EIGHT_TORSION, edwards::CompressedEdwardsY,
 };
@@ -64,7 +64,7 @@ fn compress(point: EdwardsPoint) -> [u8; 32] {
     point.compress().0
 }
 
-/// Scalars at the edges of recoding, and some between them.
+/// Scalars at the edges of recoding and of half-size scalars, and some between them.
 fn scalars(rng: &mut StdRng) -> Vec<Scalar> {
     let one = BigUint::from(1u8);
     let mut integers: Vec<BigUint> = (0..5u8).flat_map(|i| [i.into(), &*L - 1u8 - i]).collect();
@@ -79,8 +79,18 @@ fn scalars(rng: &mut StdRng) -> Vec<Scalar> {
             integers.extend([&run << at, (&one << 252) - 1u8 - (&run << at)]);
         }
     }
+    // Next to fractions of 8L, where Euclid's algorithm has a huge quotient, at every depth.
+    let order: BigUint = &*L * 8u8;
+    for e in 0..3u8 {
+        integers.extend((9..60u8).map(|divisor| &order / divisor + e));
+        for bits in 4..130 {
+            let q = BigUint::from_bytes_le(&rng.random::<[u8; 17]>()) % (&one << bits) + 9u8;
+            let p = BigUint::from_bytes_le(&rng.random::<[u8; 17]>()) % (&q / 8u8) + 1u8;
+            integers.push(&order * p / q + e);
+        }
+    }
     // The same digit everywhere: the largest and the smallest ones, with and without a carry.
-    for width in [5, 10] {
+    for width in [2, 10] {
         let half: BigUint = &one << (width - 1);
         for digit in [&half - 1u8, half.clone(), &half + 1u8, (&half << 1) - 1u8] {
             let all = (0..252 / width).fold(BigUint::ZERO, |sum, _| (sum << width) + &digit);
@@ -181,7 +191,10 @@ fn check(verifier: &mut Verifier, profile: Profile, tuples: &[&Tuple]) {
 fn on_every_path(tuples: &[Tuple]) {
     for &backend in Backend::ALL.iter().filter(|backend| backend.is_available()) {
         let mut verifier = Verifier::with_backend(backend).expect("an available backend");
-        for &profile in Profile::ALL {
+        for (&profile, half_size) in
+            Profile::ALL.iter().flat_map(|profile| [(profile, true), (profile, false)])
+        {
+            verifier.set_half_size_scalars(half_size);
             check(&mut verifier, profile, &tuples.iter().collect::<Vec<_>>());
             // Those that take a lane: so the place in a call is the lane.
             let admitted =
@@ -216,6 +229,12 @@ fn verdicts_are_those_of_big_integers() {
     assert!(count(&|facts| facts.dalek_strict() && odd(facts.a)) > 100);
     assert!(count(&|facts| facts.zip215() && odd(facts.r)) > 100);
     assert!(count(&|facts| facts.simd0376() && !facts.dalek_strict()) > 100);
+    // And valid ones that have no half-size scalars.
+    let alone = |tuple: &&Tuple| {
+        let k = crate::scalar::Scalar::from_wide(&tuple.challenge);
+        tuple.facts.dalek_strict() && Relation::find(&k).is_none()
+    };
+    assert!(tuples.iter().flatten().filter(alone).count() > 100);
     thread::scope(|scope| {
         for tuples in &tuples {
             scope.spawn(|| on_every_path(tuples));

@@ -119,6 +119,16 @@ impl<F: Field> CompletedPoint<F> {
     }
 }
 
+impl<F: Field> ProjectiveNiels<F> {
+    /// The negative of the point.
+    #[inline(always)]
+    pub(crate) fn negate(&self, f: F) -> Self {
+        let Self { y_plus_x, y_minus_x, z, t2d } = *self;
+        let t2d = f.negate_where(LaneMask::MAX, &t2d);
+        Self { y_plus_x: y_minus_x, y_minus_x: y_plus_x, z, t2d }
+    }
+}
+
 impl<F: Field> ProjectivePoint<F> {
     /// self = completed
     #[inline(always)]

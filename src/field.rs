@@ -45,8 +45,8 @@ pub(crate) const MAX_LANES: usize = 8;
 #[cfg(test)]
 pub(crate) const LOOSE_TERMS: usize = 4;
 
-/// The number of multiples in a lane's table: 0 … 16.
-pub(crate) const TABLE_ROWS: usize = 17;
+/// The number of points in a lane's table: docs of `straus`.
+pub(crate) const TABLE_ROWS: usize = 13;
 
 /// One bit per lane, lane 0 lowest.
 pub(crate) type LaneMask = u8;
@@ -132,7 +132,7 @@ pub(crate) trait Field: Copy {
         table: &mut [Self::ProjectiveRow],
     );
     /// The row |digit| of each lane's table, negated where the digit is negative: Y+X and Y−X
-    /// change places and 2dT its sign. Digits lie in −16 ..= 16. `table` holds [`TABLE_ROWS`] rows for
+    /// change places and 2dT its sign. Digits lie in −12 ..= 12. `table` holds [`TABLE_ROWS`] rows for
     /// each slot, slot after slot; lanes may have the same slot.
     fn pick_projective(
         self,
@@ -140,9 +140,9 @@ pub(crate) trait Field: Copy {
         slots: &[u8],
         digits: &[i8],
     ) -> [Self::Carried; 4];
-    /// The table of (y+x, y−x, 2dxy) of 0·B … 512·B.
-    fn base_table(self) -> &'static [Self::AffineRow];
-    /// The row |digit| of the table of B for each lane, negated where the digit is negative. Digits
+    /// The tables of (y+x, y−x, 2dxy) of 0·B … 512·B and of the same multiples of [2^130]B.
+    fn base_tables(self) -> [&'static [Self::AffineRow]; 2];
+    /// The row |digit| of one of them for each lane, negated where the digit is negative. Digits
     /// lie in −512 ..= 512.
     fn pick_affine(self, table: &[Self::AffineRow], digits: &[i16]) -> [Self::Carried; 3];
 

@@ -3,13 +3,14 @@
 use crate::Item;
 #[cfg(target_arch = "x86_64")]
 use crate::field::{Field, Fma, Routine, fma::avx2::Avx2};
+use crate::half_size;
 use crate::profile::halves;
-use crate::scalar::{BASE_DIGITS, KEY_DIGITS, Scalar};
+use crate::scalar::{Scalar, signed_digits};
 use crate::sha512::{self, Preimage};
 use alloc::{vec, vec::Vec};
 
-/// A scalar in signed digits of five bits and of ten.
-pub type Digits = ([i16; KEY_DIGITS], [i16; BASE_DIGITS]);
+/// A scalar in signed digits of two bits and of ten.
+pub type Digits = ([i16; 127], [i16; 26]);
 
 /// The digits of an integer below L; `None` for the others.
 #[must_use]
@@ -23,8 +24,19 @@ pub fn wide_digits(bytes: &[u8; 64]) -> Digits {
     digits(Scalar::from_wide(bytes))
 }
 
+/// τ, |ρ| and whether ρ is negative; 64 bits a word, lowest first.
+pub type Relation = ([u64; 3], [u64; 3], bool);
+
+/// The half-size scalars for the integer modulo L, if there are any.
+#[must_use]
+pub fn relation(bytes: &[u8; 64]) -> Option<Relation> {
+    let relation = half_size::Relation::find(&Scalar::from_wide(bytes))?;
+    let (rho, rho_is_negative) = relation.rho();
+    Some((*relation.tau(), *rho, rho_is_negative))
+}
+
 fn digits(scalar: Scalar) -> Digits {
-    (scalar.signed_digits::<5, KEY_DIGITS>(), scalar.signed_digits::<10, BASE_DIGITS>())
+    (signed_digits::<2, 127>(scalar.words()), signed_digits::<10, 26>(scalar.words()))
 }
 
 /// SHA-512(R ‖ A ‖ M) as the portable backend computes it.

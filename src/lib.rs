@@ -38,6 +38,7 @@ mod field;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
+mod half_size;
 mod profile;
 mod scalar;
 mod selftest;

@@ -1,16 +1,14 @@
 //! Scalars modulo L = 2^252 + 27742317777372353535851937790883648493, the order of B.
 
 /// L (RFC 8032, section 5.1), 64 bits a word, lowest first.
-const L: [u64; 4] = [0x5812631a5cf5d3ed, 0x14def9dea2f79cd6, 0, 0x1000000000000000];
+pub(crate) const L: [u64; 4] = [0x5812631a5cf5d3ed, 0x14def9dea2f79cd6, 0, 0x1000000000000000];
 
 /// ⌊2^512 / L⌋, for Barrett's reduction.
 const MU: [u64; 5] =
     [0xed9ce5a30a2c131b, 0x2106215d086329a7, 0xffffffffffffffeb, 0xffffffffffffffff, 0xf];
 
-/// Signed digits of five bits that a scalar below 2^253 has.
-pub(crate) const KEY_DIGITS: usize = 51;
-/// Signed digits of ten bits.
-pub(crate) const BASE_DIGITS: usize = 26;
+/// Where scalars are cut in two: [2^130] of a point goes with the upper part.
+pub(crate) const CUT: usize = 130;
 
 /// An integer below L, 64 bits a word, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,15 +25,41 @@ impl Scalar {
     }
 
     /// The integer of 512 bits modulo L.
+    pub(crate) fn from_wide(bytes: &[u8; 64]) -> Self {
+        Self::reduce(&words(bytes))
+    }
+
+    /// The integer of 192 bits, which is below L.
+    pub(crate) fn from_short(&[x0, x1, x2]: &[u64; 3]) -> Self {
+        Self([x0, x1, x2, 0])
+    }
+
+    /// The integer's words, the lowest first.
+    pub(crate) fn words(&self) -> &[u64; 4] {
+        &self.0
+    }
+
+    /// −x
+    pub(crate) fn negate(&self) -> Self {
+        if self.0 == [0; 4] { *self } else { Self(sub(&L, &self.0).0) }
+    }
+
+    /// a · x for an integer a of 192 bits.
+    pub(crate) fn mul_short(&self, a: &[u64; 3]) -> Self {
+        let mut product = [0; 8];
+        mul_add(&mut product[..7], a, &self.0);
+        Self::reduce(&product)
+    }
+
+    /// The integer of 512 bits, 64 bits a word, lowest first, modulo L.
     ///
     /// Barrett (Handbook of Applied Cryptography, 14.42) with the quotient q = ⌊x · MU / 2^512⌋.
     /// From 2^512/L − 1 < MU ≤ 2^512/L follows x/L − 2 < q ≤ x/L for x < 2^512, so that x − q L
     /// lies in [0, 2L): one subtraction is left at most. Both fit 254 bits: the low four words are
     /// enough.
-    pub(crate) fn from_wide(bytes: &[u8; 64]) -> Self {
-        let x = words::<8>(bytes);
+    pub(crate) fn reduce(x: &[u64; 8]) -> Self {
         let mut product = [0; 13];
-        mul_add(&mut product, &x, &MU);
+        mul_add(&mut product, x, &MU);
         let quotient = [product[8], product[9], product[10], product[11], product[12]];
         let mut multiple = [0; 9];
         mul_add(&mut multiple, &quotient, &L);
@@ -44,37 +68,38 @@ impl Scalar {
         let (reduced, below) = sub(&rest, &L);
         Self(if below { rest } else { reduced })
     }
+}
 
-    /// Digits d_i in −2^(WIDTH − 1) … 2^(WIDTH − 1) − 1 with Σ 2^(WIDTH i) d_i = the scalar.
-    ///
-    /// Half a digit's range is added at every place but the last, and taken off each digit again, so that
-    /// no digit waits for a carry. In both widths in use the last digit begins at bit 250: the halves add up
-    /// to less than 2^250, the sum to less than 2^253, and the last digit is at most ⌊L / 2^250⌋ + 1 = 5.
-    pub(crate) fn signed_digits<const WIDTH: usize, const N: usize>(&self) -> [i16; N] {
-        const { assert!(N * WIDTH >= 254 && N * WIDTH <= 264 && WIDTH < 16) };
-        let halves = const { halves::<WIDTH, N>() };
-        let mut sum = [0; 4];
-        let mut carry = 0;
-        for (i, word) in sum.iter_mut().enumerate() {
-            let wide = u128::from(self.0[i]) + u128::from(halves[i]) + carry;
-            *word = wide as u64;
-            carry = wide >> 64;
-        }
-        // Four bytes from any byte on that a digit begins in.
-        let mut bytes = [0; 36];
-        for (bytes, word) in bytes.chunks_exact_mut(8).zip(sum) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        let mut digits = [0; N];
-        for (i, digit) in digits.iter_mut().enumerate() {
-            let (byte, shift) = (i * WIDTH / 8, i * WIDTH % 8);
-            let four = [bytes[byte], bytes[byte + 1], bytes[byte + 2], bytes[byte + 3]];
-            let value = u32::from_le_bytes(four) >> shift & ((1 << WIDTH) - 1);
-            let half = if i + 1 < N { 1 << (WIDTH - 1) } else { 0 };
-            *digit = value as i16 - half;
-        }
-        digits
+/// Digits d_i of −2^(WIDTH − 1) … 2^(WIDTH − 1) − 1, the last one up to 2^(WIDTH − 1), with
+/// Σ 2^(WIDTH i) d_i = the integer `x`, which is below 2^253 and below 2^(WIDTH N − 1).
+///
+/// Half a digit's range is added at every place but the last, and taken off each digit again, so that
+/// no digit waits for a carry. The halves add up to less than 2^(WIDTH (N − 1)) and 2^251: the sum fits the
+/// words, and the last digit is at most 2^(WIDTH − 1).
+pub(crate) fn signed_digits<const WIDTH: usize, const N: usize>(x: &[u64; 4]) -> [i16; N] {
+    const { assert!(WIDTH < 16 && WIDTH * (N - 1) <= 252) };
+    let halves = const { halves::<WIDTH, N>() };
+    let mut sum = [0; 4];
+    let mut carry = 0;
+    for (i, word) in sum.iter_mut().enumerate() {
+        let wide = u128::from(x[i]) + u128::from(halves[i]) + carry;
+        *word = wide as u64;
+        carry = wide >> 64;
     }
+    // Four bytes from any byte on that a digit begins in.
+    let mut bytes = [0; 36];
+    for (bytes, word) in bytes.chunks_exact_mut(8).zip(sum) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    let mut digits = [0; N];
+    for (i, digit) in digits.iter_mut().enumerate() {
+        let (byte, shift) = (i * WIDTH / 8, i * WIDTH % 8);
+        let four = [bytes[byte], bytes[byte + 1], bytes[byte + 2], bytes[byte + 3]];
+        let value = u32::from_le_bytes(four) >> shift & ((1 << WIDTH) - 1);
+        let half = if i + 1 < N { 1 << (WIDTH - 1) } else { 0 };
+        *digit = value as i16 - half;
+    }
+    digits
 }
 
 /// 2^(WIDTH − 1) at each of N digits' places but the last.
@@ -114,7 +139,7 @@ fn sub(a: &[u64; 4], b: &[u64; 4]) -> ([u64; 4], bool) {
 }
 
 /// out += a · b, where `out` has room for all of it.
-fn mul_add(out: &mut [u64], a: &[u64], b: &[u64]) {
+pub(crate) fn mul_add(out: &mut [u64], a: &[u64], b: &[u64]) {
     for (i, a) in a.iter().enumerate() {
         let mut carry = 0;
         for (j, b) in b.iter().enumerate() {
@@ -127,20 +152,20 @@ fn mul_add(out: &mut [u64], a: &[u64], b: &[u64]) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::field::tests::Random;
     use num_bigint::BigUint;
 
-    fn order() -> BigUint {
+    pub(crate) fn order() -> BigUint {
         (BigUint::from(1u8) << 252) + 27742317777372353535851937790883648493u128
     }
 
-    fn integer(scalar: &Scalar) -> BigUint {
+    pub(crate) fn integer(scalar: &Scalar) -> BigUint {
         scalar.0.iter().rev().fold(BigUint::from(0u8), |sum, word| (sum << 64) + *word)
     }
 
-    fn bytes<const N: usize>(x: &BigUint) -> [u8; N] {
+    pub(crate) fn bytes<const N: usize>(x: &BigUint) -> [u8; N] {
         let mut out = [0; N];
         let bytes = x.to_bytes_le();
         out[..bytes.len()].copy_from_slice(&bytes);
@@ -206,10 +231,10 @@ mod tests {
     }
 
     fn check_digits<const WIDTH: usize, const N: usize>(scalar: &Scalar) {
-        let digits = scalar.signed_digits::<WIDTH, N>();
+        let digits = signed_digits::<WIDTH, N>(scalar.words());
         let mut sum = num_bigint::BigInt::from(0);
         for digit in digits.iter().rev() {
-            assert!((-(1 << (WIDTH - 1))..1 << (WIDTH - 1)).contains(&i32::from(*digit)));
+            assert!((-(1 << (WIDTH - 1))..=1 << (WIDTH - 1)).contains(&i32::from(*digit)));
             sum = (sum << WIDTH) + *digit;
         }
         assert_eq!(sum, integer(scalar).into(), "{scalar:?}");
@@ -219,8 +244,8 @@ mod tests {
     fn digits_add_up_to_the_scalar() {
         for x in edges(256) {
             let scalar = Scalar::from_wide(&bytes(&x));
-            check_digits::<5, KEY_DIGITS>(&scalar);
-            check_digits::<10, BASE_DIGITS>(&scalar);
+            check_digits::<2, 127>(&scalar);
+            check_digits::<10, 26>(&scalar);
         }
     }
 }

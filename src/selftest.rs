@@ -7,7 +7,7 @@
 use crate::Item;
 use crate::backend::{Backend, Engine};
 use crate::profile::{Equation, Profile};
-use crate::verify::Challenge;
+use crate::verify::{Challenge, Request};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -52,13 +52,15 @@ fn path(path: &'static str, lanes: usize, engine: &mut Engine) -> PathTest {
     let mut passed = vec![true; lanes];
     // One profile for each equation. The rules on bytes do not depend on the machine.
     for profile in [Profile::DalekStrict, Profile::Zip215] {
-        each_lane(profile, engine, &mut passed);
+        for half_size in [false, true] {
+            each_lane(profile, half_size, engine, &mut passed);
+        }
     }
     PathTest { path, lanes: passed }
 }
 
 /// Clears the lanes of `passed` that give a wrong answer.
-fn each_lane(profile: Profile, engine: &mut Engine, passed: &mut [bool]) {
+fn each_lane(profile: Profile, half_size: bool, engine: &mut Engine, passed: &mut [bool]) {
     let flipped: Vec<[u8; 64]> =
         KNOWN.iter().enumerate().map(|(i, known)| known.flipped(i)).collect();
     // Pairs of a broken signature and a valid one.
@@ -81,7 +83,8 @@ fn each_lane(profile: Profile, engine: &mut Engine, passed: &mut [bool]) {
                     |lane: usize| pairs[(start + lane) % pairs.len()][usize::from(expected[lane])];
                 let items: Vec<Item<'_>> = (0..lanes).map(item).collect();
                 let mut verdicts = vec![!odd_one_is_valid; lanes];
-                let fell_back = engine.verify(profile, Challenge::Sha512, &items, &mut verdicts);
+                let request = Request { profile, challenge: Challenge::Sha512, half_size };
+                let fell_back = engine.verify(request, &items, &mut verdicts);
                 for lane in 0..lanes {
                     // Answers of another backend say nothing about this one.
                     passed[lane] &= verdicts[lane] == expected[lane] && !fell_back;

@@ -8,11 +8,12 @@
 //! encodings because the rules on bytes let only a canonical R get here where encodings count.
 
 use crate::edwards::{Curve, D2, EdwardsPoint, ProjectivePoint, zero_lanes};
-use crate::field::fma::{self, AffineRow, BASE_TABLE, Carried, Fma, Quad, limbwise};
+use crate::field::fma::{self, AffineRow, BASE_TABLES, Carried, Fma, Quad, limbwise};
 use crate::field::{Field, Limbs, MAX_LANES, ONE, Routine, TABLE_ROWS, ZERO};
 use crate::profile::{Equation, halves};
-use crate::scalar::{BASE_DIGITS, KEY_DIGITS, Scalar};
-use crate::verify::Live;
+use crate::scalar::CUT;
+use crate::straus::{Digits, WIDTH};
+use crate::verify::{IDENTITY, Live};
 
 /// The signatures that are decoded together.
 const SOLO_MAX: usize = 2;
@@ -121,14 +122,9 @@ impl<F: Copy> Adding<F> {
         q.lone_adding(&mut self.0.0, &completed.0.0);
     }
 
-    /// A point given by x, y and xy.
     #[inline(always)]
-    fn from_affine<Q: Quad<F = F>>(q: Q, point: &[Limbs; 3]) -> Self {
-        let f = Fma(q);
-        let [x, y, xy] = point;
-        let ys = f.pack(&[ONE, *xy, *y, *y]);
-        let xs = f.negate_where(0b0100, &f.pack(&[ZERO, ZERO, *x, *x]));
-        Self(f.carry_sum(&f.add(&ys, &xs)))
+    fn identity<Q: Quad<F = F>>(q: Q) -> Self {
+        Self(Fma(q).pack(&[ONE, ZERO, ONE, ONE]))
     }
 
     /// 2Z and 2dT for Z and T; `factors` has the lanes (2, 2d, 1, 1).
@@ -178,102 +174,171 @@ impl<F: Copy> Cached<F> {
     }
 }
 
-/// [S]B + [k]P for one point P, as [`crate::straus::double_scalar_mul`]. `factors` as for
-/// [`Adding::cached`].
-#[inline(always)]
-fn double_scalar_mul<Q: Quad>(
-    q: Q,
-    factors: &Carried<Q::F>,
-    point: &[Limbs; 3],
-    k: &Scalar,
-    s: &Scalar,
-) -> Completed<Q::F> {
-    let first = Adding::from_affine(q, point);
-    let identity = Adding(Fma(q).pack(&[ONE, ZERO, ONE, ONE]));
+/// A point as the first input of an addition and of a doubling.
+struct Point<F> {
+    adding: Adding<F>,
+    doubling: Doubling<F>,
+}
 
-    // Places that are written before they are read.
-    let mut completed = Completed(identity.0);
-    let (mut doubling, mut again) = (Doubling(identity.0), Doubling(identity.0));
-
-    let cached = first.cached(q, factors);
-    let mut table = [identity.cached(q, factors); TABLE_ROWS];
-    let mut multiple = first;
-    for row in &mut table[1..TABLE_ROWS - 1] {
-        *row = multiple.cached(q, factors);
-        completed.set_sum(q, &multiple, &cached);
-        multiple.set(q, &completed);
+impl<F: Copy> Point<F> {
+    /// A point given by x, y and xy.
+    #[inline(always)]
+    fn from_affine<Q: Quad<F = F>>(q: Q, [x, y, xy]: &[Limbs; 3]) -> Self {
+        let f = Fma(q);
+        let ys = f.pack(&[ONE, *xy, *y, *y]);
+        let xs = f.negate_where(0b0100, &f.pack(&[ZERO, ZERO, *x, *x]));
+        let adding = Adding(f.carry_sum(&f.add(&ys, &xs)));
+        let sum = f.add(&f.pack(&[ONE, *x, *y, *y]), &f.pack(&[ZERO, ZERO, *x, ZERO]));
+        Self { adding, doubling: Doubling(f.carry_sum(&sum)) }
     }
-    table[TABLE_ROWS - 1] = multiple.cached(q, factors);
 
-    let key_digits = k.signed_digits::<5, KEY_DIGITS>();
-    let base_digits = s.signed_digits::<10, BASE_DIGITS>();
-    let mut sum = identity;
-    let mut position = KEY_DIGITS;
-    loop {
-        position -= 1;
-        let digit = key_digits[position];
-        let row = table[usize::from(digit.unsigned_abs())].negate_if(q, digit < 0);
-        completed.set_sum(q, &sum, &row);
-        if position.is_multiple_of(2) {
-            let digit = base_digits[position / 2];
-            let row = Cached::of_base(q, &BASE_TABLE[usize::from(digit.unsigned_abs())]);
-            sum.set(q, &completed);
-            completed.set_sum(q, &sum, &row.negate_if(q, digit < 0));
+    /// self = completed
+    #[inline(always)]
+    fn set<Q: Quad<F = F>>(&mut self, q: Q, completed: &Completed<F>) {
+        self.adding.set(q, completed);
+        self.doubling.set(q, completed);
+    }
+
+    /// self = [2^n] self, n at least 1.
+    #[inline(always)]
+    fn double_times<Q: Quad<F = F>>(&mut self, q: Q, n: usize) {
+        let mut completed = Completed(self.doubling.0);
+        for _ in 1..n {
+            completed.set_double(q, &self.doubling);
+            self.doubling.set(q, &completed);
         }
-        if position == 0 {
-            return completed;
-        }
-        // Five doublings.
-        doubling.set(q, &completed);
-        for _ in 0..2 {
-            again.set_double(q, &doubling);
-            doubling.set_double(q, &again);
-        }
-        completed.set_double(q, &doubling);
-        sum.set(q, &completed);
+        completed.set_double(q, &self.doubling);
+        self.set(q, &completed);
     }
 }
 
-/// Decides signatures `from .. to` of `live`, at most [`SOLO_MAX`].
+/// i P + j Q in the rows that [`crate::straus`] names. `factors` as for [`Adding::cached`].
+#[inline(always)]
+fn fill_table<Q: Quad>(
+    q: Q,
+    factors: &Carried<Q::F>,
+    points: [&Point<Q::F>; 2],
+    table: &mut [Cached<Q::F>; TABLE_ROWS],
+) {
+    let [a, b] = points;
+    // Places that are written before they are read.
+    let mut completed = Completed(a.adding.0);
+    let (mut twice_a, mut sum) = (a.adding, a.adding);
+    let mut doubling = Doubling(a.doubling.0);
+    completed.set_double(q, &a.doubling);
+    twice_a.set(q, &completed);
+    completed.set_double(q, &b.doubling);
+    sum.set(q, &completed);
+    table[0] = Adding::identity(q).cached(q, factors);
+    table[1] = b.adding.cached(q, factors);
+    table[2] = sum.cached(q, factors);
+    table[5] = a.adding.cached(q, factors);
+    table[10] = twice_a.cached(q, factors);
+    // P ± Q and twice these.
+    for (negative, row) in [(true, 4), (false, 6)] {
+        completed.set_sum(q, &a.adding, &table[1].negate_if(q, negative));
+        sum.set(q, &completed);
+        table[row] = sum.cached(q, factors);
+        doubling.set(q, &completed);
+        completed.set_double(q, &doubling);
+        sum.set(q, &completed);
+        table[2 * row] = sum.cached(q, factors);
+    }
+    // P ± 2Q and 2P ± Q.
+    for (point, multiple, negative, row) in [
+        (&a.adding, 2, true, 3),
+        (&a.adding, 2, false, 7),
+        (&twice_a, 1, true, 9),
+        (&twice_a, 1, false, 11),
+    ] {
+        completed.set_sum(q, point, &table[multiple].negate_if(q, negative));
+        sum.set(q, &completed);
+        table[row] = sum.cached(q, factors);
+    }
+}
+
+/// The sum of the products that lane 0 of `digits` describes, as [`crate::straus::multi_scalar_mul`].
+#[inline(always)]
+fn multi_scalar_mul<Q: Quad>(
+    q: Q,
+    digits: &Digits,
+    table: &[Cached<Q::F>; TABLE_ROWS],
+) -> Completed<Q::F> {
+    let mut sum = Adding::identity(q);
+    // Places that are written before they are read.
+    let mut completed = Completed(sum.0);
+    let (mut doubling, mut again) = (Doubling(sum.0), Doubling(sum.0));
+    for position in digits.positions() {
+        let digit = position.points[0];
+        let row = table[usize::from(digit.unsigned_abs())].negate_if(q, digit < 0);
+        completed.set_sum(q, &sum, &row);
+        if let Some(digits) = position.base {
+            for (table, digits) in BASE_TABLES.iter().zip(digits) {
+                let digit = digits[0];
+                let row = Cached::of_base(q, &table[usize::from(digit.unsigned_abs())]);
+                sum.set(q, &completed);
+                completed.set_sum(q, &sum, &row.negate_if(q, digit < 0));
+            }
+        }
+        if !position.last {
+            const { assert!(WIDTH == 2) };
+            doubling.set(q, &completed);
+            again.set_double(q, &doubling);
+            completed.set_double(q, &again);
+            sum.set(q, &completed);
+        }
+    }
+    completed
+}
+
+/// Decides the `signatures` of `live`.
 #[inline(always)]
 pub(crate) fn decide<Q: Quad>(
     f: Fma<Q>,
     curve: &Curve<Fma<Q>>,
     live: &Live<'_>,
-    from: usize,
-    to: usize,
+    signatures: &[u8],
     verdicts: &mut [bool],
 ) {
-    debug_assert!(to - from <= SOLO_MAX);
-    // Lanes A, R, A, R.
-    let mut encodings = [crate::verify::IDENTITY; MAX_LANES];
-    for (i, pair) in (from..to).zip(encodings.chunks_exact_mut(2)) {
-        let item = live.item(i);
-        pair.copy_from_slice(&[*item.public_key, *halves(item.signature).0]);
-    }
-    let (points, decoded) = EdwardsPoint::decompress_negated(f, curve, &encodings);
-    let ProjectivePoint { x, y, .. } = &points.projective;
-    let mut affine = [[ZERO; 4]; 3];
-    for (coordinate, limbs) in [x, y, &points.t].into_iter().zip(&mut affine) {
-        f.unpack(coordinate, limbs);
-    }
-    let [x, y, xy] = &affine;
-    for (i, lane) in (from..to).zip([0, 2]) {
-        let [minus_a, minus_r] = [lane, lane + 1].map(|lane| [x[lane], y[lane], xy[lane]]);
-        let (k, s) = live.scalars(i);
-        let equation = live.equation();
-        let holds = f.call(Decide { equation, minus_a: &minus_a, k, s, minus_r: &minus_r });
-        live.decide(i, decoded >> lane & 0b11 == 0b11 && holds, verdicts);
+    for signatures in signatures.chunks(SOLO_MAX) {
+        // Lanes A, R, A, R.
+        let mut encodings = [IDENTITY; MAX_LANES];
+        for (&i, pair) in signatures.iter().zip(encodings.chunks_exact_mut(2)) {
+            let item = live.item(i);
+            pair.copy_from_slice(&[*item.public_key, *halves(item.signature).0]);
+        }
+        let (points, decoded) = EdwardsPoint::decompress_negated(f, curve, &encodings);
+        let ProjectivePoint { x, y, .. } = &points.projective;
+        let mut affine = [[ZERO; 4]; 3];
+        for (coordinate, limbs) in [x, y, &points.t].into_iter().zip(&mut affine) {
+            f.unpack(coordinate, limbs);
+        }
+        let [x, y, xy] = &affine;
+        for (&i, lane) in signatures.iter().zip([0, 2]) {
+            let [minus_a, minus_r] = [lane, lane + 1].map(|lane| [x[lane], y[lane], xy[lane]]);
+            let (equation, half_size) = (live.equation(), live.is_half_size(i));
+            let mut digits = if half_size { Digits::HALF_SIZE } else { Digits::WHOLE };
+            live.set_digits(i, 0, &mut digits);
+            let holds = f.call(Decide {
+                equation,
+                half_size,
+                minus_a: &minus_a,
+                minus_r: &minus_r,
+                digits: &digits,
+            });
+            live.decide(i, decoded >> lane & 0b11 == 0b11 && holds, verdicts);
+        }
     }
 }
 
 /// Whether [S]B − [k]A = R, or [8]([S]B − [k]A − R) = O. Points are given by x, y and xy.
 struct Decide<'a> {
     equation: Equation,
+    /// Whether `digits` are those of half-size scalars.
+    half_size: bool,
     minus_a: &'a [Limbs; 3],
-    k: &'a Scalar,
-    s: &'a Scalar,
     minus_r: &'a [Limbs; 3],
+    digits: &'a Digits,
 }
 
 impl<Q: Quad> Routine<Fma<Q>> for Decide<'_> {
@@ -282,27 +347,35 @@ impl<Q: Quad> Routine<Fma<Q>> for Decide<'_> {
     fn run(self, f: Fma<Q>) -> bool {
         let q = f.0;
         let factors = f.pack(&[TWO, D2, ONE, ONE]);
-        let mut sum = double_scalar_mul(q, &factors, self.minus_a, self.k, self.s);
-        // What −sum has to be.
-        let &[mut x, mut y, _] = self.minus_r;
-        if self.equation == Equation::Cofactored {
-            let minus_r = Adding::from_affine(q, self.minus_r).cached(q, &factors);
-            let mut point = Adding(sum.0);
+        let minus_a = Point::from_affine(q, self.minus_a);
+        let minus_r = Point::from_affine(q, self.minus_r);
+        let mut table = [Cached(minus_r.adding.0); TABLE_ROWS];
+        let mut sum;
+        if self.half_size {
+            fill_table(q, &factors, [&minus_a, &minus_r], &mut table);
+            sum = multi_scalar_mul(q, self.digits, &table);
+        } else {
+            let mut upper = Point::from_affine(q, self.minus_a);
+            upper.double_times(q, CUT);
+            fill_table(q, &factors, [&minus_a, &upper], &mut table);
+            sum = multi_scalar_mul(q, self.digits, &table);
+            let mut point = minus_a.adding;
             point.set(q, &sum);
-            sum.set_sum(q, &point, &minus_r);
-            let mut doubling = Doubling(point.0);
+            sum.set_sum(q, &point, &minus_r.adding.cached(q, &factors));
+        }
+        if self.equation == Equation::Cofactored {
+            let mut doubling = Doubling(minus_a.doubling.0);
             for _ in 0..3 {
                 doubling.set(q, &sum);
                 sum.set_double(q, &doubling);
             }
-            (x, y) = (ZERO, ONE);
         }
-        // In affine coordinates −sum = (x, y): X + x Z = 0 and −Y + y Z = 0.
+        // (Z, T, X, Y): the identity is X = 0 and Y − Z = 0.
         let sum = sum.coordinates(q);
         let c = sum.0;
         let z = Carried(limbwise!(|c| q.permute::<{ lanes(0, 0, 0, 0) }>(c)));
-        let products = f.mul(&f.pack(&[ZERO, ZERO, x, y]), &z);
-        let differences = f.carry_sum(&f.add(&products, &f.negate_where(0b1000, &sum)));
+        let z = f.select(0b1000, &z, &f.pack(&[ZERO; 4]));
+        let differences = f.carry_sum(&f.sub(&sum, &z));
         zero_lanes(f, &differences) & 0b1100 == 0b1100
     }
 }

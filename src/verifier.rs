@@ -2,7 +2,7 @@
 
 use crate::backend::{Backend, BackendError, Engine};
 use crate::profile::Profile;
-use crate::verify::{CHUNK, Challenge};
+use crate::verify::{CHUNK, Challenge, Request};
 use core::fmt;
 
 /// One signature to verify.
@@ -74,6 +74,7 @@ pub struct Stats {
 pub struct Verifier {
     backend: Backend,
     engine: Engine,
+    half_size: bool,
     stats: Stats,
 }
 
@@ -87,7 +88,7 @@ impl Verifier {
             Ok(engine) => (backend, engine),
             Err(_) => (Backend::Portable, Engine::portable()),
         };
-        Self { backend, engine, stats: Stats::default() }
+        Self { backend, engine, half_size: true, stats: Stats::default() }
     }
 
     /// A verifier with this backend and no other.
@@ -97,13 +98,19 @@ impl Verifier {
     /// If the machine cannot run the backend, or if the backend failed its self-test.
     pub fn with_backend(backend: Backend) -> Result<Self, BackendError> {
         let engine = backend.engine()?;
-        Ok(Self { backend, engine, stats: Stats::default() })
+        Ok(Self { backend, engine, half_size: true, stats: Stats::default() })
     }
 
     /// How lanes are computed.
     #[must_use]
     pub const fn backend(&self) -> Backend {
         self.backend
+    }
+
+    /// Whether half-size scalars may be used, which they may unless this is called. They change how a
+    /// verdict is computed and how long that takes, never the verdict.
+    pub const fn set_half_size_scalars(&mut self, allowed: bool) {
+        self.half_size = allowed;
     }
 
     /// What this verifier has done so far.
@@ -163,7 +170,12 @@ impl Verifier {
     /// path.
     fn run(&mut self, profile: Profile, items: &[Item<'_>], verdicts: &mut [bool]) -> bool {
         self.stats.signatures += items.len() as u64;
-        self.engine.verify(profile, Challenge::Sha512, items, verdicts)
+        let challenge = Challenge::Sha512;
+        self.engine.verify(
+            Request { profile, challenge, half_size: self.half_size },
+            items,
+            verdicts,
+        )
     }
 
     /// For tests: [`Self::verify_many`] with k = M mod L, each M being 64 bytes, little-endian.
@@ -179,7 +191,9 @@ impl Verifier {
         verdicts: &mut [bool],
     ) {
         assert_eq!(items.len(), verdicts.len());
-        let fell_back = self.engine.verify(profile, Challenge::Message, items, verdicts);
+        let challenge = Challenge::Message;
+        let request = Request { profile, challenge, half_size: self.half_size };
+        let fell_back = self.engine.verify(request, items, verdicts);
         assert!(!fell_back, "the backend itself is to be tested");
     }
 }

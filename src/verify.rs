@@ -1,18 +1,32 @@
-//! Signatures into lanes, lanes into verdicts: hash → decode → double-scalar multiplication →
-//! compare.
+//! Signatures into lanes, lanes into verdicts: hash → decode → multiply → compare.
+//!
+//! There are two ways. With half-size scalars, A and R are decoded, and [τ S]B − [ρ]A − [τ]R is
+//! compared with the identity. With scalars of whole size, A is decoded and [2^130]A computed from it, and
+//! [S]B − [k]A is compared with R. The second way is for keys that several signatures of a chunk have, and for the
+//! few k that have no short relation.
 
 use crate::Item;
 use crate::edwards::{CompletedPoint, Curve, EdwardsPoint, ProjectivePoint, compress, zero_lanes};
 use crate::field::{Field, LaneMask, MAX_LANES, Routine, TABLE_ROWS};
+use crate::half_size::Relation;
 use crate::profile::{Equation, Profile, halves};
-use crate::scalar::Scalar;
+use crate::scalar::{CUT, Scalar};
 use crate::sha512::Preimage;
-use crate::straus::{Digits, double_scalar_mul, fill_table};
+use crate::straus::{Digits, fill_table, multi_scalar_mul};
 use alloc::vec;
 use alloc::vec::Vec;
 
 /// The signatures that share one inversion and are sorted by length for hashing.
 pub(crate) const CHUNK: usize = 64;
+
+/// What a call asks for, beside its signatures.
+#[derive(Clone, Copy)]
+pub(crate) struct Request {
+    pub(crate) profile: Profile,
+    pub(crate) challenge: Challenge,
+    /// Whether half-size scalars may be used.
+    pub(crate) half_size: bool,
+}
 
 /// Where k comes from.
 #[derive(Clone, Copy)]
@@ -35,6 +49,8 @@ pub(crate) struct Live<'a> {
     places: [u8; CHUNK],
     s: [Scalar; CHUNK],
     k: [Scalar; CHUNK],
+    /// Of those that half-size scalars are used for.
+    relations: [Option<Relation>; CHUNK],
 }
 
 /// Scratch memory for hashing.
@@ -64,6 +80,7 @@ impl<'a> Live<'a> {
             places: [0; CHUNK],
             s: [Scalar::ZERO; CHUNK],
             k: [Scalar::ZERO; CHUNK],
+            relations: [None; CHUNK],
         };
         verdicts.fill(false);
         for (place, item) in items.iter().enumerate() {
@@ -77,17 +94,27 @@ impl<'a> Live<'a> {
         live
     }
 
-    pub(crate) fn item(&self, i: usize) -> &Item<'a> {
-        &self.items[i]
+    pub(crate) fn item(&self, i: u8) -> &Item<'a> {
+        &self.items[usize::from(i)]
     }
 
-    /// k and S.
-    pub(crate) fn scalars(&self, i: usize) -> (&Scalar, &Scalar) {
-        (&self.k[i], &self.s[i])
+    /// R of signature `i`.
+    fn r(&self, i: u8) -> &'a [u8; 32] {
+        halves(self.item(i).signature).0
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.count
+    /// Whether signature `i` takes half-size scalars.
+    pub(crate) fn is_half_size(&self, i: u8) -> bool {
+        self.relations[usize::from(i)].is_some()
+    }
+
+    /// Sets one lane's digits to those of signature `i`.
+    pub(crate) fn set_digits(&self, i: u8, lane: usize, digits: &mut Digits) {
+        let i = usize::from(i);
+        match &self.relations[i] {
+            Some(relation) => digits.set_half_size(lane, relation, &self.s[i]),
+            None => digits.set_whole(lane, &self.k[i], &self.s[i]),
+        }
     }
 
     pub(crate) fn equation(&self) -> Equation {
@@ -125,8 +152,8 @@ impl<'a> Live<'a> {
     }
 
     /// Sets the verdict of signature `i`.
-    pub(crate) fn decide(&self, i: usize, valid: bool, verdicts: &mut [bool]) {
-        verdicts[usize::from(self.places[i])] = valid;
+    pub(crate) fn decide(&self, i: u8, valid: bool, verdicts: &mut [bool]) {
+        verdicts[usize::from(self.places[usize::from(i)])] = valid;
     }
 }
 
@@ -134,8 +161,9 @@ impl<'a> Live<'a> {
 struct Keys {
     /// The number of different keys.
     count: usize,
-    /// For each key, a signature under it.
+    /// For each key, a signature under it, and how many there are.
     signature: [u8; CHUNK],
+    signatures: [u8; CHUNK],
     /// For each signature, its key.
     key: [u8; CHUNK],
 }
@@ -143,7 +171,8 @@ struct Keys {
 impl Keys {
     /// `items` are at most [`CHUNK`].
     fn of(items: &[Item<'_>]) -> Self {
-        let mut keys = Self { count: 0, signature: [0; CHUNK], key: [0; CHUNK] };
+        let zeros = [0; CHUNK];
+        let mut keys = Self { count: 0, signature: zeros, signatures: zeros, key: zeros };
         // Half of the bytes, to compare quickly.
         let mut halves = [0; CHUNK];
         for (i, item) in items.iter().enumerate() {
@@ -158,25 +187,127 @@ impl Keys {
                 keys.signature[key] = i as u8;
                 keys.count += 1;
             }
+            keys.signatures[key] += 1;
             keys.key[i] = key as u8;
         }
         keys
     }
 }
 
+/// A key is shared from so many signatures of a chunk on.
+const SHARED_FROM: u8 = 3;
+/// The most keys of a chunk that can be shared.
+pub(crate) const MAX_SHARED: usize = CHUNK / SHARED_FROM as usize;
+
+/// What it costs to compute a group, in hundredths of the cost with half-size scalars: docs/performance.md.
+mod cost {
+    pub(super) const HALF_SIZE: usize = 100;
+    /// Scalars of whole size: to decode the keys and fill their tables,
+    pub(super) const PREPARE: usize = 60;
+    /// and to multiply and compare.
+    pub(super) const MULTIPLY: usize = 65;
+}
+
+/// Which way each signature of a chunk takes.
+pub(crate) struct Plan {
+    /// Signatures in the order of the ways: under shared keys, with other scalars of whole size, with
+    /// half-size scalars.
+    order: [u8; CHUNK],
+    shared_end: usize,
+    whole_end: usize,
+    end: usize,
+    /// For each shared key, a signature under it.
+    keys: [u8; MAX_SHARED],
+    key_count: usize,
+    /// For each signature under a shared key, the key.
+    key: [u8; CHUNK],
+}
+
+impl Plan {
+    /// For groups of `lanes`. Keys may be shared if they are `room` at most.
+    pub(crate) fn new(live: &mut Live<'_>, lanes: usize, room: usize, half_size: bool) -> Self {
+        let count = live.count;
+        let keys = Keys::of(&live.items[..count]);
+        let is_shared = |key: usize| keys.signatures[key] >= SHARED_FROM;
+        let mut plan = Self {
+            order: [0; CHUNK],
+            shared_end: 0,
+            whole_end: 0,
+            end: 0,
+            keys: [0; MAX_SHARED],
+            key_count: 0,
+            key: [0; CHUNK],
+        };
+
+        // Sharing has to pay for the groups that it fills in part.
+        let shared_keys = (0..keys.count).filter(|key| is_shared(*key));
+        let (key_count, signatures) = shared_keys
+            .clone()
+            .fold((0, 0), |(n, sum), key| (n + 1, sum + usize::from(keys.signatures[key])));
+        let groups = |n: usize| n.div_ceil(lanes);
+        let cost = groups(key_count) * cost::PREPARE + groups(signatures) * cost::MULTIPLY;
+        let alone = if half_size { cost::HALF_SIZE } else { cost::PREPARE + cost::MULTIPLY };
+        let saved = (groups(count) - groups(count - signatures)) * alone;
+        let mut slot = [None; CHUNK];
+        if key_count <= room && cost < saved {
+            for key in shared_keys {
+                slot[key] = Some(plan.key_count as u8);
+                plan.keys[plan.key_count] = keys.signature[key];
+                plan.key_count += 1;
+            }
+        }
+
+        for i in 0..count {
+            if let Some(slot) = slot[usize::from(keys.key[i])] {
+                plan.key[i] = slot;
+                plan.push(i);
+            } else if half_size {
+                live.relations[i] = Relation::find(&live.k[i]);
+            }
+        }
+        plan.shared_end = plan.end;
+        for half_size in [false, true] {
+            for i in 0..count {
+                let shared = slot[usize::from(keys.key[i])].is_some();
+                if !shared && live.relations[i].is_some() == half_size {
+                    plan.push(i);
+                }
+            }
+            if !half_size {
+                plan.whole_end = plan.end;
+            }
+        }
+        plan
+    }
+
+    fn push(&mut self, i: usize) {
+        self.order[self.end] = i as u8;
+        self.end += 1;
+    }
+
+    /// The signatures that have keys of their own: with scalars of whole size, and with half-size ones.
+    pub(crate) fn unshared(&self) -> [&[u8]; 2] {
+        let (whole, half_size) = (self.shared_end..self.whole_end, self.whole_end..self.end);
+        [&self.order[whole], &self.order[half_size]]
+    }
+}
+
+/// The slots of lanes that have a block for themselves.
+const OWN_SLOTS: [u8; MAX_LANES] = [0, 1, 2, 3, 4, 5, 6, 7];
+
 /// What the lanes of one field need, for up to [`CHUNK`] signatures.
 pub(crate) struct Workspace<F: Field> {
     pub(crate) curve: Curve<F>,
-    /// A slot of [`TABLE_ROWS`] rows for each lane at least.
+    /// Blocks of a slot for each lane.
     table: Vec<F::ProjectiveRow>,
     results: Vec<Group<F>>,
 }
 
-/// [`Field::LANES`] signatures after the multiplication.
+/// Up to [`Field::LANES`] signatures after a multiplication by scalars of whole size.
 #[derive(Clone, Copy)]
 struct Group<F: Field> {
-    /// Index of lane 0's signature; the following lanes have the following ones.
-    first: usize,
+    signatures: [u8; MAX_LANES],
+    lanes: usize,
     /// The lanes whose A decodes.
     decoded: LaneMask,
     /// [S]B − [k]A.
@@ -186,149 +317,187 @@ struct Group<F: Field> {
 }
 
 impl<F: Field> Workspace<F> {
+    /// With room for the tables of so many shared keys.
     #[inline(always)]
-    /// With room for the tables of so many keys, or of one group if that is more. Keys are shared where
-    /// that saves a group, so more than [`CHUNK`] − [`Field::LANES`] are of no use.
     pub(crate) fn new(f: F, keys: usize) -> Self {
+        let blocks = keys.div_ceil(F::LANES).max(1);
         Self {
             curve: Curve::new(f),
-            table: vec![F::ProjectiveRow::default(); TABLE_ROWS * keys.max(F::LANES)],
+            table: vec![F::ProjectiveRow::default(); blocks * Self::BLOCK_ROWS],
             results: Vec::with_capacity(CHUNK.div_ceil(F::LANES)),
         }
     }
 
-    /// Decides signatures `from .. to` of `live`. The last group may be filled in part.
+    const BLOCK_ROWS: usize = F::LANES * TABLE_ROWS;
+
+    /// Decides the signatures under shared keys.
+    #[inline(always)]
+    pub(crate) fn decide_shared(
+        &mut self,
+        f: F,
+        live: &Live<'_>,
+        plan: &Plan,
+        verdicts: &mut [bool],
+    ) {
+        let mut decoded_keys = 0u64;
+        for (block, keys) in plan.keys[..plan.key_count].chunks(F::LANES).enumerate() {
+            decoded_keys |= u64::from(self.prepare(f, live, keys, block)) << (block * F::LANES);
+        }
+        let shared = &plan.order[..plan.shared_end];
+        self.decide_whole(f, live, shared, Some((plan, decoded_keys)), verdicts);
+    }
+
+    /// Decides `signatures`, of which all or none take half-size scalars. The last group may be filled in
+    /// part.
     #[inline(always)]
     pub(crate) fn decide(
         &mut self,
         f: F,
         live: &Live<'_>,
-        from: usize,
-        to: usize,
+        signatures: &[u8],
         verdicts: &mut [bool],
     ) {
-        self.results.clear();
-        let items = &live.items[from..to];
-        let keys = Keys::of(items);
-        // Equal keys share a table, if that makes fewer groups of keys than of signatures.
-        let groups = keys.count.div_ceil(F::LANES);
-        let share = groups < items.len().div_ceil(F::LANES)
-            && groups * F::LANES * TABLE_ROWS <= self.table.len();
-        let mut decoded_keys = 0u64;
-        if share {
-            for first in (0..keys.count).step_by(F::LANES) {
-                let signatures = &keys.signature[first..keys.count];
-                let keys = signatures.iter().map(|i| items[usize::from(*i)].public_key);
-                decoded_keys |= u64::from(self.prepare(f, keys, first)) << first;
+        if signatures.first().is_some_and(|i| live.is_half_size(*i)) {
+            for signatures in signatures.chunks(F::LANES) {
+                self.decide_half_size(f, live, signatures, verdicts);
             }
-        }
-        let mut product = self.curve.one;
-        let mut first = from;
-        while first < to {
-            let lanes = F::LANES.min(to - first);
-            let mut slots = [0, 1, 2, 3, 4, 5, 6, 7];
-            let decoded = if share {
-                let mut decoded = 0;
-                for (lane, slot) in slots.iter_mut().enumerate() {
-                    // A lane without a signature takes any table; its digits are 0.
-                    *slot = if lane < lanes { keys.key[first - from + lane] } else { 0 };
-                    decoded |= ((decoded_keys >> *slot & 1) as LaneMask) << lane;
-                }
-                decoded
-            } else {
-                let keys = live.items[first..first + lanes].iter().map(|item| item.public_key);
-                self.prepare(f, keys, 0)
-            };
-            let sum = self.multiply(f, live, first, lanes, &slots);
-            match live.equation {
-                Equation::Cofactorless => {
-                    let point = sum.projective;
-                    self.results.push(Group { first, decoded, point, product });
-                    product = f.mul(&product, &point.z);
-                }
-                Equation::Cofactored => {
-                    let equal = self.equals_r_up_to_torsion(f, live, first, lanes, &sum);
-                    let valid = decoded & equal;
-                    for lane in 0..lanes {
-                        live.decide(first + lane, valid >> lane & 1 == 1, verdicts);
-                    }
-                }
-            }
-            first += lanes;
-        }
-        if live.equation == Equation::Cofactorless {
-            self.compare(f, live, &product, to, verdicts);
+        } else {
+            self.decide_whole(f, live, signatures, None, verdicts);
         }
     }
 
-    /// Decodes the keys of one group, fewer than its lanes maybe, and fills the slots of the table
-    /// from `slot` on with multiples of −A. Returns the lanes whose A decodes.
+    /// −P of the encodings, one to a lane, the other lanes taking the identity; and the lanes that have a
+    /// point.
     #[inline(always)]
-    fn prepare<'k>(
-        &mut self,
+    fn decode<'a>(
+        &self,
         f: F,
-        keys: impl Iterator<Item = &'k [u8; 32]>,
-        slot: usize,
-    ) -> LaneMask {
-        let mut encodings = [IDENTITY; MAX_LANES];
-        for (encoding, key) in encodings.iter_mut().zip(keys).take(F::LANES) {
-            *encoding = *key;
+        encodings: impl Iterator<Item = &'a [u8; 32]>,
+    ) -> (EdwardsPoint<F>, LaneMask) {
+        let mut lanes = [IDENTITY; MAX_LANES];
+        for (lane, encoding) in lanes.iter_mut().zip(encodings) {
+            *lane = *encoding;
         }
-        let (minus_a, decoded) = EdwardsPoint::decompress_negated(f, &self.curve, &encodings);
-        let rows = slot * TABLE_ROWS..(slot + F::LANES) * TABLE_ROWS;
-        fill_table(f, &self.curve, &minus_a, &mut self.table[rows]);
+        EdwardsPoint::decompress_negated(f, &self.curve, &lanes)
+    }
+
+    /// Fills a block with multiples of −A and [2^130](−A), A being the keys of `signatures`, as many as there
+    /// are lanes at most. Returns the lanes whose A decodes.
+    #[inline(always)]
+    fn prepare(&mut self, f: F, live: &Live<'_>, signatures: &[u8], block: usize) -> LaneMask {
+        let keys = signatures.iter().map(|&i| live.item(i).public_key);
+        let (minus_a, decoded) = self.decode(f, keys);
+        let mut upper = minus_a;
+        upper.double_times(f, &mut CompletedPoint::placeholder(&self.curve), CUT);
+        let block = &mut self.table[block * Self::BLOCK_ROWS..][..Self::BLOCK_ROWS];
+        fill_table(f, &self.curve, [&minus_a, &upper], block);
         decoded
     }
 
-    /// [S]B − [k]A for `lanes` signatures from `first` on, A being that of the lane's slot.
+    /// [S]B − [k]A of up to [`Field::LANES`] `signatures`, or [τ S]B − [ρ]A − [τ]R, if they take half-size
+    /// scalars. `slots` are those of the lanes.
     #[inline(always)]
     fn multiply(
         &self,
         f: F,
         live: &Live<'_>,
-        first: usize,
-        lanes: usize,
+        signatures: &[u8],
         slots: &[u8; MAX_LANES],
+        mut digits: Digits,
     ) -> EdwardsPoint<F> {
-        // Lanes without a signature work on zero scalars.
-        let mut digits = Digits::ZERO;
-        for lane in 0..lanes {
-            let i = first + lane;
-            digits.set(lane, &live.k[i], &live.s[i]);
+        for (lane, &i) in signatures.iter().enumerate() {
+            live.set_digits(i, lane, &mut digits);
         }
-        double_scalar_mul(f, &self.curve, slots, &digits, &self.table)
+        multi_scalar_mul(f, &self.curve, slots, &digits, &self.table)
     }
 
-    /// The lanes whose R decodes and equals `sum` but for a point of small order.
+    /// Decides up to [`Field::LANES`] signatures with half-size scalars.
     #[inline(always)]
-    fn equals_r_up_to_torsion(
-        &self,
+    fn decide_half_size(
+        &mut self,
         f: F,
         live: &Live<'_>,
-        first: usize,
-        lanes: usize,
-        sum: &EdwardsPoint<F>,
-    ) -> LaneMask {
-        let mut encodings = [IDENTITY; MAX_LANES];
-        for (lane, encoding) in encodings.iter_mut().enumerate().take(lanes) {
-            *encoding = *halves(live.items[first + lane].signature).0;
+        signatures: &[u8],
+        verdicts: &mut [bool],
+    ) {
+        let keys = signatures.iter().map(|&i| live.item(i).public_key);
+        let (minus_a, a_decoded) = self.decode(f, keys);
+        let (minus_r, r_decoded) = self.decode(f, signatures.iter().map(|&i| live.r(i)));
+        fill_table(f, &self.curve, [&minus_a, &minus_r], &mut self.table[..Self::BLOCK_ROWS]);
+        let sum = self.multiply(f, live, signatures, &OWN_SLOTS, Digits::HALF_SIZE);
+        let (curve, equation) = (&self.curve, live.equation);
+        let holds = f.call(Holds { curve, equation, sum, minus_r: None });
+        let valid = a_decoded & r_decoded & holds;
+        for (lane, &i) in signatures.iter().enumerate() {
+            live.decide(i, valid >> lane & 1 == 1, verdicts);
         }
-        let (minus_r, decoded) = EdwardsPoint::decompress_negated(f, &self.curve, &encodings);
-        let curve = &self.curve;
-        decoded & f.call(SmallOrderSum { curve, a: sum, b: &minus_r })
+    }
+
+    /// Decides signatures with scalars of whole size. `shared` are the shared keys that they are under, whose
+    /// tables are filled, and a bit for each that decodes.
+    #[inline(always)]
+    fn decide_whole(
+        &mut self,
+        f: F,
+        live: &Live<'_>,
+        signatures: &[u8],
+        shared: Option<(&Plan, u64)>,
+        verdicts: &mut [bool],
+    ) {
+        if signatures.is_empty() {
+            return;
+        }
+        self.results.clear();
+        let mut product = self.curve.one;
+        for signatures in signatures.chunks(F::LANES) {
+            let mut slots = OWN_SLOTS;
+            let decoded = if let Some((plan, decoded_keys)) = shared {
+                let mut decoded = 0;
+                for (lane, slot) in slots.iter_mut().enumerate() {
+                    // A lane without a signature takes any table; its digits are 0.
+                    *slot = signatures.get(lane).map_or(0, |i| plan.key[usize::from(*i)]);
+                    decoded |= ((decoded_keys >> *slot & 1) as LaneMask) << lane;
+                }
+                decoded
+            } else {
+                self.prepare(f, live, signatures, 0)
+            };
+            let sum = self.multiply(f, live, signatures, &slots, Digits::WHOLE);
+            match live.equation {
+                Equation::Cofactorless => {
+                    let point = sum.projective;
+                    let mut group = Group {
+                        signatures: [0; MAX_LANES],
+                        lanes: signatures.len(),
+                        decoded,
+                        point,
+                        product,
+                    };
+                    group.signatures[..group.lanes].copy_from_slice(signatures);
+                    self.results.push(group);
+                    product = f.mul(&product, &point.z);
+                }
+                Equation::Cofactored => {
+                    let (minus_r, r_decoded) =
+                        self.decode(f, signatures.iter().map(|&i| live.r(i)));
+                    let (curve, equation) = (&self.curve, live.equation);
+                    let holds = f.call(Holds { curve, equation, sum, minus_r: Some(&minus_r) });
+                    let valid = decoded & r_decoded & holds;
+                    for (lane, &i) in signatures.iter().enumerate() {
+                        live.decide(i, valid >> lane & 1 == 1, verdicts);
+                    }
+                }
+            }
+        }
+        if live.equation == Equation::Cofactorless {
+            self.compare(f, live, &product, verdicts);
+        }
     }
 
     /// Encodes every group's points and compares them with R. One inversion serves all groups of a
     /// lane (Montgomery's trick); `product` is the product of every Z, none of which is 0.
     #[inline(always)]
-    fn compare(
-        &self,
-        f: F,
-        live: &Live<'_>,
-        product: &F::Carried,
-        to: usize,
-        verdicts: &mut [bool],
-    ) {
+    fn compare(&self, f: F, live: &Live<'_>, product: &F::Carried, verdicts: &mut [bool]) {
         let mut inverse = f.invert(product);
         for group in self.results.iter().rev() {
             let z_inverse = f.mul(&inverse, &group.product);
@@ -336,34 +505,39 @@ impl<F: Field> Workspace<F> {
             let x = f.mul(&group.point.x, &z_inverse);
             let y = f.mul(&group.point.y, &z_inverse);
             let encodings = compress(f, &x, &y);
-            let lanes = F::LANES.min(to - group.first);
-            for (lane, encoding) in encodings.iter().enumerate().take(lanes) {
-                let i = group.first + lane;
-                let (r, _) = halves(live.items[i].signature);
-                let valid = group.decoded >> lane & 1 == 1 && encoding == r;
+            let signatures = &group.signatures[..group.lanes];
+            for (lane, (&i, encoding)) in signatures.iter().zip(&encodings).enumerate() {
+                let valid = group.decoded >> lane & 1 == 1 && encoding == live.r(i);
                 live.decide(i, valid, verdicts);
             }
         }
     }
 }
 
-/// The lanes in which [8](a + b) = O.
-struct SmallOrderSum<'a, F: Field> {
+/// The lanes in which the difference of the equation's two sides is O, or of small order if that is
+/// enough.
+struct Holds<'a, F: Field> {
     curve: &'a Curve<F>,
-    a: &'a EdwardsPoint<F>,
-    b: &'a EdwardsPoint<F>,
+    equation: Equation,
+    /// [S]B − [k]A, or the whole difference.
+    sum: EdwardsPoint<F>,
+    /// What is left to be added, if anything is.
+    minus_r: Option<&'a EdwardsPoint<F>>,
 }
 
-impl<F: Field> Routine<F> for SmallOrderSum<'_, F> {
+impl<F: Field> Routine<F> for Holds<'_, F> {
     type Output = LaneMask;
     #[inline(always)]
     fn run(self, f: F) -> LaneMask {
-        let Self { curve, a, b } = self;
+        let Self { curve, equation, sum: mut point, minus_r } = self;
         let mut scratch = CompletedPoint::placeholder(curve);
-        scratch.set_sum(f, a, &b.niels(f, curve));
-        let mut point = *a;
-        point.projective.set(f, &scratch);
-        point.double_times(f, &mut scratch, 3);
+        if let Some(minus_r) = minus_r {
+            scratch.set_sum(f, &point, &minus_r.niels(f, curve));
+            point.projective.set(f, &scratch);
+        }
+        if equation == Equation::Cofactored {
+            point.double_times(f, &mut scratch, 3);
+        }
         // The identity is (0, 1): X = 0 and Y = Z.
         let ProjectivePoint { x, y, z } = &point.projective;
         zero_lanes(f, x) & zero_lanes(f, &f.carry_sum(&f.sub(y, z)))

@@ -278,16 +278,17 @@ pub(crate) struct ProjectiveRow(pub(crate) [[f64; 4]; 5]);
 #[repr(C, align(32))]
 pub(crate) struct AffineRow(pub(crate) [[f64; 4]; 4]);
 
-/// The table of multiples of B.
-pub(crate) static BASE_TABLE: [AffineRow; basepoint::ROWS] = base_table();
+/// The tables of multiples of B and of [2^130]B.
+pub(crate) static BASE_TABLES: [[AffineRow; basepoint::ROWS]; 2] =
+    [base_table(&basepoint::TABLES[0]), base_table(&basepoint::TABLES[1])];
 
-const fn base_table() -> [AffineRow; basepoint::ROWS] {
+const fn base_table(rows: &[[Limbs; 3]; basepoint::ROWS]) -> [AffineRow; basepoint::ROWS] {
     let mut out = [AffineRow([[0.0; 4]; 4]); basepoint::ROWS];
     let mut row = 0;
     while row < basepoint::ROWS {
         let mut coordinate = 0;
         while coordinate < 3 {
-            let limbs = balance(&basepoint::TABLE[row][coordinate]);
+            let limbs = balance(&rows[row][coordinate]);
             let mut i = 0;
             while i < 4 {
                 out[row].0[coordinate][i] = limbs[i];
@@ -566,8 +567,8 @@ impl<Q: Quad> Field for Fma<Q> {
         [Carried(a), Carried(b), Carried(c), Carried(d)]
     }
     #[inline(always)]
-    fn base_table(self) -> &'static [AffineRow] {
-        &BASE_TABLE
+    fn base_tables(self) -> [&'static [AffineRow]; 2] {
+        BASE_TABLES.each_ref().map(|table| &table[..])
     }
     #[inline(always)]
     fn pick_affine(self, table: &[AffineRow], digits: &[i16]) -> [Self::Carried; 3] {

@@ -251,8 +251,8 @@ impl Field for Portable {
         [Carried(y_plus_x), Carried(y_minus_x), Carried(z), t2d]
     }
     #[inline(always)]
-    fn base_table(self) -> &'static [[Limbs; 3]] {
-        &basepoint::TABLE
+    fn base_tables(self) -> [&'static [[Limbs; 3]]; 2] {
+        basepoint::TABLES.each_ref().map(|table| &table[..])
     }
     #[inline(always)]
     fn pick_affine(self, table: &[[Limbs; 3]], digits: &[i16]) -> [Carried; 3] {

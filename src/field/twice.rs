@@ -123,8 +123,8 @@ impl<F: Field> Field for Twice<F> {
         [(a, e), (b, f), (c, g), (d, h)]
     }
     #[inline(always)]
-    fn base_table(self) -> &'static [Self::AffineRow] {
-        self.0.base_table()
+    fn base_tables(self) -> [&'static [Self::AffineRow]; 2] {
+        self.0.base_tables()
     }
     #[inline(always)]
     fn pick_affine(self, table: &[Self::AffineRow], digits: &[i16]) -> [Self::Carried; 3] {
