@@ -7,22 +7,27 @@ usage() {
 usage: benches/paired.sh [options] [ROW...]
 
 Each ROW is COUNT:LENGTH or COUNT:LENGTH:KEYS, signatures in a call, message bytes and distinct
-keys in a call (COUNT, unless given). Without rows: all that the README states.
+keys in a call (COUNT, unless given). Without rows: those of the README's table.
 
   --backend NAME   octosig's backend: auto (default), portable, avx2
   --profile NAME   octosig's profile: dalek-strict (default), stdlib-compat, zip215, simd0376
   --peer NAME      dalek (default): ed25519-dalek's verify_strict; zebra: ed25519-zebra's verify
   --serial         build the peer with the serial backend, the counterpart of portable
+  --native         time the peer built with -C target-cpu=native as well; octosig stays as it is
   --pairs N        pairs of runs for a row (default 9)
   --seconds S      time for a run (default 0.5)
   --cpu N          pin to this CPU (default: the last one allowed)
+  --markdown       print tables in Markdown, as the README has them
 
-Prints microseconds of CPU time for a signature (median over runs of the median over rounds), and
-the median, least and greatest ratio over the pairs. Above 1, octosig is faster.
+Prints microseconds of CPU time for a signature (median over runs of the median over rounds); the
+median, least and greatest ratio over the pairs; and the ratio of the least times, which compares
+the fastest round of all runs of each binary. Above 1, octosig is faster. With --native, one run of
+octosig makes a pair with a run of either build of the peer.
 EOF
 }
 
-backend=auto profile=dalek-strict peer=dalek serial='' pairs=9 seconds=0.5 cpu='' rows=()
+backend=auto profile=dalek-strict peer=dalek serial='' native='' pairs=9 seconds=0.5 cpu=''
+markdown='' rows=()
 while [ $# -gt 0 ]; do
     case $1 in
         --backend) backend=${2:?a value is missing} && shift ;;
@@ -34,9 +39,11 @@ while [ $# -gt 0 ]; do
             fi
             ;;
         --serial) serial='--cfg curve25519_dalek_backend="serial"' ;;
+        --native) native='-C target-cpu=native' ;;
         --pairs) pairs=${2:?a value is missing} && shift ;;
         --seconds) seconds=${2:?a value is missing} && shift ;;
         --cpu) cpu=${2:?a value is missing} && shift ;;
+        --markdown) markdown=1 ;;
         -h | --help) usage && exit ;;
         -*) usage >&2 && exit 2 ;;
         *)
@@ -49,15 +56,38 @@ while [ $# -gt 0 ]; do
     shift
 done
 if [ ${#rows[@]} -eq 0 ]; then
-    rows=({1,2,3,4,5,6,7,8,64,1024}:200 {8,64,1024}:1232 64:200:8)
+    rows=({1,2,3,4,5,6,7,8,64,1024}:200 {1,2,3,4,8,64,1024}:1232 64:200:8)
 fi
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-export RUSTFLAGS="${RUSTFLAGS:+$RUSTFLAGS }$serial"
-target=$root/target/paired${serial:+-serial}
-cargo build --quiet --release --target-dir "$target" \
-    --manifest-path "$root/benches/paired/Cargo.toml"
-bin=$target/release
+stock=${RUSTFLAGS:-}
+
+# build FOLDER FLAGS PROGRAM...
+build() {
+    local folder=$1 flags=$2 bins=()
+    shift 2
+    for program in "$@"; do bins+=(--bin "$program"); done
+    RUSTFLAGS=$flags cargo build --quiet --release --target-dir "$root/target/$folder" \
+        --manifest-path "$root/benches/paired/Cargo.toml" "${bins[@]}"
+}
+
+# Builds of the peer: what they are called, their flags and programs.
+peers=() peer_flags=() peer_programs=()
+# add_peer NAME FOLDER FLAGS
+add_peer() {
+    build "$2" "$3" "time_$peer"
+    peers+=("$1")
+    peer_flags+=("$3")
+    peer_programs+=("$root/target/$2/release/time_$peer")
+}
+
+bin=$root/target/paired/release
+build paired "$stock" inputs time_octosig
+folder=paired${serial:+-serial} flags=$stock${serial:+ $serial}
+add_peer "ed25519-$peer" "$folder" "$flags"
+if [ -n "$native" ]; then
+    add_peer "ed25519-$peer native" "$folder-native" "$flags $native"
+fi
 
 pin=()
 if command -v taskset >/dev/null; then
@@ -65,21 +95,74 @@ if command -v taskset >/dev/null; then
     pin=(taskset -c "$cpu")
 fi
 
-echo "CPU      $(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo 2>/dev/null || uname -m)${cpu:+, pinned to $cpu}"
-echo "rustc    $(rustc --version)"
-echo "flags    release profile, RUSTFLAGS=${RUSTFLAGS:-(none)}"
-echo "commit   $(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
-echo "backend  $backend, profile $profile; $pairs pairs of ${seconds} s"
+# Family and model as well: a virtual machine may leave the name short.
+cpu_name() {
+    awk -F '\t*: ' '
+        !($1 in value) { value[$1] = $2 }
+        END {
+            if (!("model name" in value)) exit 1
+            printf "%s", value["model name"]
+            if ("cpu family" in value)
+                printf ", family %s, model %s", value["cpu family"], value["model"]
+        }' /proc/cpuinfo 2>/dev/null || uname -m
+}
+
+# build_of FLAGS
+build_of() {
+    local flags=${1# } cpu=''
+    if [[ $flags == *target-cpu=native* ]]; then
+        cpu=$(rustc --print target-cpus | sed -nE 's/^ *native .*\(currently (.*)\).*/ (\1)/p')
+    fi
+    echo "release profile, RUSTFLAGS=${flags:-(none)}$cpu"
+}
+
+# fact NAME VALUE
+fact() {
+    if [ -n "$markdown" ]; then
+        echo "| $1 | $2 |"
+    else
+        printf '%-20s  %s\n' "$1" "$2"
+    fi
+}
+
+if [ -n "$markdown" ]; then
+    echo '| | |'
+    echo '|---|---|'
+fi
+fact CPU "$(cpu_name)${cpu:+, pinned to $cpu}"
+fact date "$(date +%F)"
+fact commit "$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
+fact rustc "$(rustc --version)"
+fact octosig "$(build_of "$stock"); $backend backend, $profile profile"
+for i in "${!peers[@]}"; do
+    fact "${peers[i]}" "$(build_of "${peer_flags[i]}")"
+done
+fact method "separate binaries in turn, CPU time of one thread, $pairs pairs of runs of $seconds s"
 echo
-echo "count  bytes   keys  octosig µs  $peer µs   ratio     min..max"
+
+if [ -n "$markdown" ]; then
+    header='| signatures in a call | message bytes | keys | octosig, µs |'
+    rule='|---|---|---|---|'
+    for name in "${peers[@]}"; do
+        header+=" $name, µs | ratio (least … greatest) | of least times |"
+        rule+='---|---|---|'
+    done
+    printf '%s\n' "$header" "$rule"
+else
+    header='count  bytes   keys  octosig µs'
+    for name in "${peers[@]}"; do
+        header+=$(printf '  %20s µs   ratio     min..max    least' "$name")
+    done
+    echo "$header"
+fi
 
 inputs=$(mktemp)
 trap 'rm -f "$inputs"' EXIT
 
-# Median time of one run: run PROGRAM LENGTH COUNT [BACKEND PROFILE].
+# Median and least time of one run: run PROGRAM LENGTH COUNT [BACKEND PROFILE].
 run() {
-    "${pin[@]}" "$bin/$1" "$inputs" "$2" "$3" "$seconds" "${@:4}" |
-        sed -E 's/.*"median_ns":([0-9]+).*/\1/'
+    "${pin[@]}" "$1" "$inputs" "$2" "$3" "$seconds" "${@:4}" |
+        sed -E 's/.*"min_ns":([0-9]+),"median_ns":([0-9]+).*/\2 \1/'
 }
 
 for row in "${rows[@]}"; do
@@ -90,10 +173,13 @@ for row in "${rows[@]}"; do
     calls=$(((1024 + count - 1) / count))
     "$bin/inputs" $((calls * count)) "$len" $((keys == count ? calls * count : keys)) >"$inputs"
     for _ in $(seq "$pairs"); do
-        ours=$(run time_octosig "$len" "$count" "$backend" "$profile")
-        theirs=$(run "time_$peer" "$len" "$count")
-        echo "$ours $theirs"
-    done | awk -v pairs="$pairs" -v count="$count" -v len="$len" -v keys="$keys" '
+        times=$(run "$bin/time_octosig" "$len" "$count" "$backend" "$profile")
+        for program in "${peer_programs[@]}"; do
+            times+=" $(run "$program" "$len" "$count")"
+        done
+        echo "$times"
+    done | awk -v pairs="$pairs" -v count="$count" -v len="$len" -v keys="$keys" \
+        -v markdown="$markdown" '
         function median(values, n,    i, j, t) {
             for (i = 2; i <= n; i++)
                 for (j = i; j > 1 && values[j] < values[j - 1]; j--) {
@@ -101,11 +187,38 @@ for row in "${rows[@]}"; do
                 }
             return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
         }
-        { ours[NR] = $1; theirs[NR] = $2; ratio[NR] = $2 / $1 }
+        # Median and least time of each binary, octosig first.
+        {
+            binaries = NF / 2
+            for (i = 1; i <= binaries; i++) {
+                time[i, NR] = $(2 * i - 1)
+                if (NR == 1 || $(2 * i) < least[i]) least[i] = $(2 * i)
+            }
+        }
         END {
             if (NR < pairs) exit # a run failed and has said why
-            middle = median(ratio, NR) # sorts
-            printf "%5d  %5d  %5d  %10.2f  %8.2f  %6.2f  %5.2f..%.2f\n", count, len, keys,
-                median(ours, NR) / 1000, median(theirs, NR) / 1000, middle, ratio[1], ratio[NR]
+            if (markdown) {
+                row = "| %d | %d | %d |"
+                ours = " %.2f |"
+                theirs = " %.2f | %.2f (%.2f … %.2f) | %.2f |"
+            } else {
+                row = "%5d  %5d  %5d"
+                ours = "  %10.2f"
+                theirs = "  %23.2f  %6.2f  %5.2f..%-5.2f  %6.2f"
+            }
+            printf row, count, len, keys
+            for (i = 1; i <= binaries; i++) {
+                for (j = 1; j <= NR; j++) {
+                    times[j] = time[i, j]
+                    ratios[j] = time[i, j] / time[1, j]
+                }
+                middle = median(ratios, NR) # sorts
+                if (i == 1)
+                    printf ours, median(times, NR) / 1000
+                else
+                    printf theirs, median(times, NR) / 1000, middle, ratios[1], ratios[NR],
+                        least[i] / least[1]
+            }
+            print ""
         }'
 done
