@@ -1,14 +1,24 @@
-//! Time for a call by backend, count of signatures and message length, beside ed25519-dalek; and by
-//! profile.
+//! The rows of the README's table, for every backend and ed25519-dalek; and the profiles.
 //!
-//! For ratios take benches/paired.sh: rows of one program differ by the layout of its code.
+//! `cargo bench --bench verify -- '200 bytes/avx2/64'` picks one. For ratios take benches/paired.sh:
+//! rows of one program differ by the layout of its code.
 
-use std::hint::black_box;
+use std::{hint::black_box, time::Duration};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use octosig::{Backend, Item, Profile, Verifier};
 use rand::{RngCore, SeedableRng, rngs::StdRng};
+
+/// Signed for a row, in calls of its count, so that short calls do not repeat one input.
+const SIGNATURES: usize = 1_024;
+
+/// Rows that share signatures: name, message bytes, distinct keys, signatures in a call.
+const ROWS: [(&str, usize, usize, &[usize]); 3] = [
+    ("200 bytes", 200, SIGNATURES, &[1, 2, 3, 4, 5, 6, 7, 8, 64, 1_024]),
+    ("1232 bytes", 1_232, SIGNATURES, &[1, 2, 3, 4, 8, 64, 1_024]),
+    ("200 bytes, 8 keys", 200, 8, &[64]),
+];
 
 struct Signed {
     public_key: [u8; 32],
@@ -22,16 +32,22 @@ impl Signed {
     }
 }
 
-/// `count` messages of `len` bytes, each with a key of its own.
-fn signed(count: usize, len: usize) -> Vec<Signed> {
+/// Messages of `len` bytes. The keys take turns.
+fn signed(len: usize, keys: usize) -> Vec<Signed> {
     let mut rng = StdRng::seed_from_u64(0);
-    (0..count)
+    let keys: Vec<SigningKey> = (0..keys)
         .map(|_| {
             let mut secret = [0; 32];
             rng.fill_bytes(&mut secret);
+            SigningKey::from_bytes(&secret)
+        })
+        .collect();
+    keys.iter()
+        .cycle()
+        .take(SIGNATURES)
+        .map(|key| {
             let mut message = vec![0; len];
             rng.fill_bytes(&mut message);
-            let key = SigningKey::from_bytes(&secret);
             let signature = key.sign(&message).to_bytes();
             Signed { public_key: key.verifying_key().to_bytes(), signature, message }
         })
@@ -45,11 +61,12 @@ fn dalek(item: &Item<'_>) -> bool {
 }
 
 fn backends(criterion: &mut Criterion) {
-    for len in [64, 200, 1_232] {
-        let signed = signed(1_024, len);
-        let mut group = criterion.benchmark_group(format!("{len} bytes"));
-        for count in [1, 2, 4, 8, 64, 1_024] {
-            let items: Vec<Item<'_>> = signed[..count].iter().map(Signed::item).collect();
+    for (name, len, keys, counts) in ROWS {
+        let signed = signed(len, keys);
+        let items: Vec<Item<'_>> = signed.iter().map(Signed::item).collect();
+        let mut group = criterion.benchmark_group(name);
+        for &count in counts {
+            let mut calls = items.chunks_exact(count).cycle();
             let mut verdicts = vec![false; count];
             group.throughput(Throughput::Elements(count as u64));
             for &backend in Backend::ALL {
@@ -59,13 +76,14 @@ fn backends(criterion: &mut Criterion) {
                 };
                 group.bench_function(BenchmarkId::new(backend.name(), count), |bencher| {
                     bencher.iter(|| {
-                        verifier.verify_many(Profile::DalekStrict, black_box(&items), &mut verdicts)
+                        let call = black_box(calls.next())?;
+                        verifier.verify_many(Profile::DalekStrict, call, &mut verdicts).ok()
                     });
                 });
                 assert!(verifier.all_valid(Profile::DalekStrict, &items));
             }
             group.bench_function(BenchmarkId::new("ed25519-dalek", count), |bencher| {
-                bencher.iter(|| black_box(&items).iter().all(dalek));
+                bencher.iter(|| black_box(calls.next()).map(|call| call.iter().all(dalek)));
             });
         }
         group.finish();
@@ -73,16 +91,20 @@ fn backends(criterion: &mut Criterion) {
 }
 
 fn profiles(criterion: &mut Criterion) {
-    let signed = signed(64, 200);
+    let signed = signed(200, SIGNATURES);
+    let items: Vec<Item<'_>> = signed.iter().map(Signed::item).collect();
     let mut verifier = Verifier::new();
     let mut group = criterion.benchmark_group("profiles");
     for count in [1, 4, 8, 64] {
-        let items: Vec<Item<'_>> = signed[..count].iter().map(Signed::item).collect();
+        let mut calls = items.chunks_exact(count).cycle();
         let mut verdicts = vec![false; count];
         group.throughput(Throughput::Elements(count as u64));
         for &profile in Profile::ALL {
             group.bench_function(BenchmarkId::new(profile.name(), count), |bencher| {
-                bencher.iter(|| verifier.verify_many(profile, black_box(&items), &mut verdicts));
+                bencher.iter(|| {
+                    let call = black_box(calls.next())?;
+                    verifier.verify_many(profile, call, &mut verdicts).ok()
+                });
             });
             assert!(verifier.all_valid(profile, &items));
         }
@@ -90,5 +112,14 @@ fn profiles(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, backends, profiles);
+criterion_group! {
+    name = benches;
+    // Some six minutes for all rows. Few samples, since a sample is one call at least, and the
+    // slowest call takes about 50 ms.
+    config = Criterion::default()
+        .sample_size(30)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(3));
+    targets = backends, profiles
+}
 criterion_main!(benches);
