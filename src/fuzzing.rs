@@ -1,42 +1,36 @@
 //! What the targets of fuzz/ reach beside the public API. No part of it.
 
 use crate::Item;
+use crate::digits::Digits;
 #[cfg(target_arch = "x86_64")]
 use crate::field::{Field, Fma, Routine, fma::avx2::Avx2};
-use crate::half_size;
+use crate::half_size::Relation;
 use crate::profile::halves;
-use crate::scalar::{Scalar, signed_digits};
+use crate::scalar::Scalar;
 use crate::sha512::{self, Preimage};
 use alloc::{vec, vec::Vec};
 
-/// A scalar in signed digits of two bits and of ten.
-pub type Digits = ([i16; 127], [i16; 26]);
+/// Pairs of signed digits of two bits, of the scalars of a signature's own two points, and signed
+/// digits of ten bits, of B's scalar; the lowest first.
+pub type Pairs = (Vec<(i8, i8)>, [i16; 26]);
 
-/// The digits of an integer below L; `None` for the others.
+/// The digits of k modulo L, cut at bit 130, and of S; `None` if S is not below L.
 #[must_use]
-pub fn canonical_digits(bytes: &[u8; 32]) -> Option<Digits> {
-    Scalar::from_canonical(bytes).map(digits)
+pub fn whole_digits(k: &[u8; 64], s: &[u8; 32]) -> Option<Pairs> {
+    let s = Scalar::from_canonical(s)?;
+    let mut digits = Digits::WHOLE;
+    digits.set_whole(0, &Scalar::from_wide(k), &s);
+    Some((digits.pairs(0).collect(), *digits.base(0)))
 }
 
-/// The digits of the integer modulo L.
+/// The digits of ρ and τ for k modulo L, and of τ S; `None` if there are no such, or S is not below L.
 #[must_use]
-pub fn wide_digits(bytes: &[u8; 64]) -> Digits {
-    digits(Scalar::from_wide(bytes))
-}
-
-/// τ, |ρ| and whether ρ is negative; 64 bits a word, lowest first.
-pub type Relation = ([u64; 3], [u64; 3], bool);
-
-/// The half-size scalars for the integer modulo L, if there are any.
-#[must_use]
-pub fn relation(bytes: &[u8; 64]) -> Option<Relation> {
-    let relation = half_size::Relation::find(&Scalar::from_wide(bytes))?;
-    let (rho, rho_is_negative) = relation.rho();
-    Some((*relation.tau(), *rho, rho_is_negative))
-}
-
-fn digits(scalar: Scalar) -> Digits {
-    (signed_digits::<2, 127>(scalar.words()), signed_digits::<10, 26>(scalar.words()))
+pub fn half_size_digits(k: &[u8; 64], s: &[u8; 32]) -> Option<Pairs> {
+    let s = Scalar::from_canonical(s)?;
+    let relation = Relation::find(&Scalar::from_wide(k))?;
+    let mut digits = Digits::HALF_SIZE;
+    digits.set_half_size(0, &relation, &s);
+    Some((digits.pairs(0).collect(), *digits.base(0)))
 }
 
 /// SHA-512(R ‖ A ‖ M) as the portable backend computes it.

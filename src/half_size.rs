@@ -263,23 +263,34 @@ mod tests {
     use super::*;
     use crate::field::tests::Random;
     use crate::scalar::tests::{integer, order};
-    use num_bigint::{BigInt, BigUint};
+    use num_bigint::{BigInt, BigUint, Sign};
 
     fn short(words: &[u64; 3]) -> BigUint {
         words.iter().rev().fold(BigUint::ZERO, |sum, word| (sum << 64) + *word)
     }
 
+    impl Relation {
+        /// τ and ρ.
+        pub(crate) fn integers(&self) -> [BigInt; 2] {
+            let (rho, negative) = self.rho();
+            let [tau, rho] = [self.tau(), rho].map(|words| BigInt::from(short(words)));
+            [tau, if negative { -rho } else { rho }]
+        }
+    }
+
     /// By big integers. Returns the bits of the longer one of τ and ρ.
     fn check(k: &Scalar) -> Option<u64> {
         let relation = Relation::search(k)?;
-        let (rho, negative) = relation.rho();
-        let (tau, rho) = (short(relation.tau()), short(rho));
+        let [tau, rho] = relation.integers();
         let bits = tau.bits().max(rho.bits());
-        let rho = if negative { -BigInt::from(rho) } else { rho.into() };
-        let holds =
-            (BigInt::from(&tau * integer(k)) - rho) % BigInt::from(order() * 8u8) == BigInt::ZERO;
+        let difference = &tau * BigInt::from(integer(k)) - rho;
+        let holds = difference % BigInt::from(order() * 8u8) == BigInt::ZERO;
         assert!(holds, "{k:?}: {relation:?}");
-        assert_eq!(relation.holds(k), tau.bit(0) && bits <= BITS as u64, "{k:?}: {relation:?}");
+        assert_eq!(
+            relation.holds(k),
+            tau.bit(0) && tau.sign() == Sign::Plus && bits <= BITS as u64,
+            "{k:?}: {relation:?}"
+        );
         assert_eq!(Relation::find(k), relation.holds(k).then_some(relation));
         relation.holds(k).then_some(bits)
     }

@@ -33,6 +33,7 @@ mod backend;
 mod basepoint;
 #[cfg(test)]
 mod challenges;
+mod digits;
 mod edwards;
 mod field;
 #[cfg(fuzzing)]

@@ -70,50 +70,6 @@ impl Scalar {
     }
 }
 
-/// Digits d_i of −2^(WIDTH − 1) … 2^(WIDTH − 1) − 1, the last one up to 2^(WIDTH − 1), with
-/// Σ 2^(WIDTH i) d_i = the integer `x`, which is below 2^253 and below 2^(WIDTH N − 1).
-///
-/// Half a digit's range is added at every place but the last, and taken off each digit again, so that
-/// no digit waits for a carry. The halves add up to less than 2^(WIDTH (N − 1)) and 2^251: the sum fits the
-/// words, and the last digit is at most 2^(WIDTH − 1).
-pub(crate) fn signed_digits<const WIDTH: usize, const N: usize>(x: &[u64; 4]) -> [i16; N] {
-    const { assert!(WIDTH < 16 && WIDTH * (N - 1) <= 252) };
-    let halves = const { halves::<WIDTH, N>() };
-    let mut sum = [0; 4];
-    let mut carry = 0;
-    for (i, word) in sum.iter_mut().enumerate() {
-        let wide = u128::from(x[i]) + u128::from(halves[i]) + carry;
-        *word = wide as u64;
-        carry = wide >> 64;
-    }
-    // Four bytes from any byte on that a digit begins in.
-    let mut bytes = [0; 36];
-    for (bytes, word) in bytes.chunks_exact_mut(8).zip(sum) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    let mut digits = [0; N];
-    for (i, digit) in digits.iter_mut().enumerate() {
-        let (byte, shift) = (i * WIDTH / 8, i * WIDTH % 8);
-        let four = [bytes[byte], bytes[byte + 1], bytes[byte + 2], bytes[byte + 3]];
-        let value = u32::from_le_bytes(four) >> shift & ((1 << WIDTH) - 1);
-        let half = if i + 1 < N { 1 << (WIDTH - 1) } else { 0 };
-        *digit = value as i16 - half;
-    }
-    digits
-}
-
-/// 2^(WIDTH − 1) at each of N digits' places but the last.
-const fn halves<const WIDTH: usize, const N: usize>() -> [u64; 4] {
-    let mut words = [0; 4];
-    let mut i = 1;
-    while i < N {
-        let bit = WIDTH * i - 1;
-        words[bit / 64] |= 1 << (bit % 64);
-        i += 1;
-    }
-    words
-}
-
 /// `N` words of little-endian bytes.
 fn words<const N: usize>(bytes: &[u8]) -> [u64; N] {
     let mut words = [0; N];
@@ -173,7 +129,7 @@ pub(crate) mod tests {
     }
 
     /// 0, L ± i, 2^i ± 1, runs of ones and zeros, random; below 2^`bits`.
-    fn edges(bits: u64) -> Vec<BigUint> {
+    pub(crate) fn edges(bits: u64) -> Vec<BigUint> {
         let limit = BigUint::from(1u8) << bits;
         let mut out: Vec<BigUint> = vec![];
         for i in 0..20u8 {
@@ -227,25 +183,6 @@ pub(crate) mod tests {
     fn from_wide_reduces_modulo_l() {
         for x in edges(512) {
             assert_eq!(integer(&Scalar::from_wide(&bytes(&x))), &x % order(), "{x}");
-        }
-    }
-
-    fn check_digits<const WIDTH: usize, const N: usize>(scalar: &Scalar) {
-        let digits = signed_digits::<WIDTH, N>(scalar.words());
-        let mut sum = num_bigint::BigInt::from(0);
-        for digit in digits.iter().rev() {
-            assert!((-(1 << (WIDTH - 1))..=1 << (WIDTH - 1)).contains(&i32::from(*digit)));
-            sum = (sum << WIDTH) + *digit;
-        }
-        assert_eq!(sum, integer(scalar).into(), "{scalar:?}");
-    }
-
-    #[test]
-    fn digits_add_up_to_the_scalar() {
-        for x in edges(256) {
-            let scalar = Scalar::from_wide(&bytes(&x));
-            check_digits::<2, 127>(&scalar);
-            check_digits::<10, 26>(&scalar);
         }
     }
 }

@@ -7,12 +7,12 @@
 //! result is compared with R as a point, which saves the inversion. That is the comparison of
 //! encodings because the rules on bytes let only a canonical R get here where encodings count.
 
+use crate::digits::{Digits, WIDTH};
 use crate::edwards::{Curve, D2, EdwardsPoint, ProjectivePoint, zero_lanes};
 use crate::field::fma::{self, AffineRow, BASE_TABLES, Carried, Fma, Quad, limbwise};
 use crate::field::{Field, Limbs, MAX_LANES, ONE, Routine, TABLE_ROWS, ZERO};
 use crate::profile::{Equation, halves};
 use crate::scalar::CUT;
-use crate::straus::{Digits, WIDTH};
 use crate::verify::{IDENTITY, Live};
 
 /// The signatures that are decoded together.

@@ -4,116 +4,14 @@
 //! Scalars of whole size are cut at bit 130: [S]B − [k]A = [S₀]B + [S₁][2^130]B + [k₀](−A) +
 //! [k₁][2^130](−A). With half-size scalars the points are −A and −R, and only τ S is cut.
 //!
-//! The scalars of P and Q are in signed digits of two bits, and each pair of digits is one addition of
-//! i P + j Q from a table that the lane has for itself. The scalars of B and [2^130]B are in signed
-//! digits of ten bits, at every fifth position, from constant tables.
+//! A pair of digits of P and Q is one addition of i P + j Q from a table that the lane has for itself; the
+//! multiples of B and [2^130]B are from constant tables.
 
+use crate::digits::{Digits, Position, WIDTH};
 use crate::edwards::{AffineNiels, CompletedPoint, Curve, EdwardsPoint, ProjectiveNiels};
 use crate::field::{Field, MAX_LANES, Routine};
-use crate::half_size::{self, Relation};
-use crate::scalar::{CUT, Scalar, signed_digits};
 
-/// Bits of a digit of the lane's points.
-pub(crate) const WIDTH: usize = 2;
-/// Bits of a digit of B and [2^130]B.
-const BASE_WIDTH: usize = 10;
-/// Digits of k, which is below 2^253.
-const KEY_DIGITS: usize = 254 / WIDTH;
-/// Digits of S.
-const BASE_DIGITS: usize = 2 * CUT / BASE_WIDTH;
-/// Positions of scalars of whole size: digits below the cut.
-const WHOLE_POSITIONS: usize = CUT / WIDTH;
-/// Positions of half-size scalars.
-const HALF_SIZE_POSITIONS: usize = (half_size::BITS + 1) / WIDTH;
-const BASE_POSITIONS: usize = CUT / BASE_WIDTH;
-
-const _: () = {
-    assert!(CUT.is_multiple_of(BASE_WIDTH) && BASE_WIDTH.is_multiple_of(WIDTH));
-    assert!(HALF_SIZE_POSITIONS * WIDTH == half_size::BITS + 1);
-    assert!(WHOLE_POSITIONS <= HALF_SIZE_POSITIONS);
-};
-
-/// i P + j Q is row i · [`STRIDE`] + j of a table, for i and j of −2 … 2; the negative of a row stands for
-/// itself and minus its row.
-const STRIDE: i8 = 5;
-
-/// Digits of a group's scalars, position by position, lowest first.
-pub(crate) struct Digits {
-    /// How many positions are in use.
-    positions: usize,
-    /// [`STRIDE`] · the digit of P + the digit of Q.
-    points: [[i8; MAX_LANES]; HALF_SIZE_POSITIONS],
-    /// Of B and [2^130]B.
-    base: [[[i16; MAX_LANES]; 2]; BASE_POSITIONS],
-}
-
-impl Digits {
-    const ZERO: Self = Self {
-        positions: 0,
-        points: [[0; MAX_LANES]; HALF_SIZE_POSITIONS],
-        base: [[[0; MAX_LANES]; 2]; BASE_POSITIONS],
-    };
-
-    /// Zeros, for [`Self::set_whole`].
-    pub(crate) const WHOLE: Self = Self { positions: WHOLE_POSITIONS, ..Self::ZERO };
-    /// Zeros, for [`Self::set_half_size`].
-    pub(crate) const HALF_SIZE: Self = Self { positions: HALF_SIZE_POSITIONS, ..Self::ZERO };
-
-    /// The scalars of [S]B − [k]A, the points being −A and [2^130](−A).
-    pub(crate) fn set_whole(&mut self, lane: usize, k: &Scalar, s: &Scalar) {
-        let digits = signed_digits::<WIDTH, KEY_DIGITS>(k.words());
-        let (lower, upper) = digits.split_at(WHOLE_POSITIONS);
-        let upper = upper.iter().chain(core::iter::repeat(&0));
-        for ((position, i), j) in self.points.iter_mut().zip(lower).zip(upper) {
-            position[lane] = STRIDE * *i as i8 + *j as i8;
-        }
-        self.set_base(lane, s);
-    }
-
-    /// The scalars of [τ S]B − [ρ]A − [τ]R, the points being −A and −R.
-    pub(crate) fn set_half_size(&mut self, lane: usize, relation: &Relation, s: &Scalar) {
-        let digits = |&[x0, x1, x2]: &[u64; 3]| {
-            signed_digits::<WIDTH, HALF_SIZE_POSITIONS>(&[x0, x1, x2, 0])
-        };
-        let (rho, negative) = relation.rho();
-        let stride = if negative { -STRIDE } else { STRIDE };
-        let tau = digits(relation.tau());
-        for ((position, i), j) in self.points.iter_mut().zip(digits(rho)).zip(tau) {
-            position[lane] = stride * i as i8 + j as i8;
-        }
-        self.set_base(lane, &s.mul_short(relation.tau()));
-    }
-
-    fn set_base(&mut self, lane: usize, s: &Scalar) {
-        let digits = signed_digits::<BASE_WIDTH, BASE_DIGITS>(s.words());
-        for (i, digit) in digits.into_iter().enumerate() {
-            self.base[i % BASE_POSITIONS][i / BASE_POSITIONS][lane] = digit;
-        }
-    }
-
-    /// The positions, the last one first.
-    #[inline(always)]
-    pub(crate) fn positions(&self) -> impl Iterator<Item = Position<'_>> {
-        const EVERY: usize = BASE_WIDTH / WIDTH;
-        self.points[..self.positions].iter().enumerate().rev().map(|(i, points)| Position {
-            points,
-            base: if i.is_multiple_of(EVERY) { self.base.get(i / EVERY) } else { None },
-            last: i == 0,
-        })
-    }
-}
-
-/// The digits of one position.
-pub(crate) struct Position<'a> {
-    /// For each lane, the row of its table, and whether it is negative.
-    pub(crate) points: &'a [i8; MAX_LANES],
-    /// The digits of B and [2^130]B.
-    pub(crate) base: Option<&'a [[i16; MAX_LANES]; 2]>,
-    /// No doublings follow.
-    pub(crate) last: bool,
-}
-
-/// Fills each lane's table with i P + j Q.
+/// Fills each lane's table with i P + j Q: in row [`crate::digits::STRIDE`] i + j.
 struct FillTable<'a, F: Field> {
     curve: &'a Curve<F>,
     points: [&'a EdwardsPoint<F>; 2],
@@ -177,7 +75,7 @@ struct AddDigits<'a, F: Field> {
     scratch: &'a mut CompletedPoint<F>,
     table: &'a [F::ProjectiveRow],
     slots: &'a [u8; MAX_LANES],
-    position: Position<'a>,
+    position: Position,
 }
 
 impl<F: Field> Routine<F> for AddDigits<'_, F> {
@@ -185,7 +83,7 @@ impl<F: Field> Routine<F> for AddDigits<'_, F> {
     #[inline(always)]
     fn run(self, f: F) {
         let Self { sum, scratch: completed, table, slots, position } = self;
-        let [y_plus_x, y_minus_x, z, t2d] = f.pick_projective(table, slots, position.points);
+        let [y_plus_x, y_minus_x, z, t2d] = f.pick_projective(table, slots, &position.points);
         completed.set_sum(f, sum, &ProjectiveNiels { y_plus_x, y_minus_x, z, t2d });
         if let Some(digits) = position.base {
             for (digits, table) in digits.iter().zip(f.base_tables()) {

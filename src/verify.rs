@@ -6,13 +6,14 @@
 //! few k that have no short relation.
 
 use crate::Item;
+use crate::digits::Digits;
 use crate::edwards::{CompletedPoint, Curve, EdwardsPoint, ProjectivePoint, compress, zero_lanes};
 use crate::field::{Field, LaneMask, MAX_LANES, Routine, TABLE_ROWS};
 use crate::half_size::Relation;
 use crate::profile::{Equation, Profile, halves};
 use crate::scalar::{CUT, Scalar};
 use crate::sha512::Preimage;
-use crate::straus::{Digits, fill_table, multi_scalar_mul};
+use crate::straus::{fill_table, multi_scalar_mul};
 use alloc::vec;
 use alloc::vec::Vec;
 

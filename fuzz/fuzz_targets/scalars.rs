@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use num_bigint::{BigInt, BigUint};
-use octosig::fuzzing::{self, Digits, Relation};
+use num_bigint::{BigInt, BigUint, Sign};
+use octosig::fuzzing::{self, Pairs};
 use octosig_cases::edges;
 use octosig_fuzz::{Input, count_compared};
 
@@ -15,15 +15,16 @@ fuzz_target!(|data: &[u8]| {
     let mut input = Input::new(data);
     let wide = read(&mut input);
     let k = BigUint::from_bytes_le(&wide) % &*L;
-    check(&fuzzing::wide_digits(&wide), &k);
-    if let Some(relation) = fuzzing::relation(&wide) {
-        check_relation(&relation, &k);
-    }
     for half in wide.as_chunks().0 {
-        let integer = BigUint::from_bytes_le(half);
-        let digits = fuzzing::canonical_digits(half);
-        assert_eq!(digits.is_some(), integer < *L, "{half:02x?}");
-        digits.inspect(|digits| check(digits, &integer));
+        let s = BigUint::from_bytes_le(half);
+        let whole = fuzzing::whole_digits(&wide, half);
+        assert_eq!(whole.is_some(), s < *L, "{half:02x?}");
+        if let Some(digits) = whole {
+            check_whole(&digits, &k, &s);
+        }
+        if let Some(digits) = fuzzing::half_size_digits(&wide, half) {
+            check_half_size(&digits, &k, &s);
+        }
     }
     count_compared(4);
 });
@@ -52,24 +53,30 @@ fn read(input: &mut Input<'_>) -> [u8; 64] {
     wide
 }
 
-fn check((twos, tens): &Digits, expected: &BigUint) {
-    check_digits(2, twos, expected);
-    check_digits(10, tens, expected);
+/// The scalars that the digits add up to.
+fn sums((pairs, base): &Pairs) -> [BigInt; 3] {
+    assert!(pairs.iter().all(|(i, j)| (-2..=2).contains(i) && (-2..=2).contains(j)), "{pairs:?}");
+    assert!(base.iter().all(|digit| (-512..=512).contains(digit)), "{base:?}");
+    let sum = |digit: fn(&(i8, i8)) -> i8| {
+        pairs.iter().rev().fold(BigInt::ZERO, |sum, pair| (sum << 2) + digit(pair))
+    };
+    let base = base.iter().rev().fold(BigInt::ZERO, |sum, digit| (sum << 10) + *digit);
+    [sum(|(i, _)| *i), sum(|(_, j)| *j), base]
 }
 
-/// τ k = ρ modulo 8L, τ odd, both of at most 131 bits.
-fn check_relation(&(tau, rho, rho_is_negative): &Relation, k: &BigUint) {
-    let [tau, rho] = [tau, rho]
-        .map(|words| words.iter().rev().fold(BigUint::ZERO, |sum, word| (sum << 64) + *word));
-    assert!(tau.bit(0) && tau.bits() <= 131 && rho.bits() <= 131, "{tau} {rho}");
-    let sum = if rho_is_negative { tau * k + rho } else { tau * k + &*L * 8u8 * &rho - rho };
-    assert_eq!(sum % (&*L * 8u8), BigUint::ZERO, "{k}");
+/// k and S, as they are.
+fn check_whole(digits: &Pairs, k: &BigUint, s: &BigUint) {
+    let [lower, upper, base] = sums(digits);
+    assert_eq!(lower + (upper << 130), k.clone().into());
+    assert_eq!(base, s.clone().into());
 }
 
-/// The digits are in range and add up to the integer.
-fn check_digits(width: u32, digits: &[i16], expected: &BigUint) {
-    let half = 1 << (width - 1);
-    assert!(digits.iter().all(|digit| (-half..=half).contains(digit)), "{digits:?}");
-    let sum = digits.iter().rev().fold(BigInt::ZERO, |sum, digit| (sum << width) + *digit);
-    assert_eq!(sum, expected.clone().into(), "{digits:?}");
+/// τ k = ρ modulo 8L, τ positive and odd, both of at most 131 bits; and τ S modulo L.
+fn check_half_size(digits: &Pairs, k: &BigUint, s: &BigUint) {
+    let [rho, tau, base] = sums(digits);
+    assert!(tau.sign() == Sign::Plus && tau.bit(0), "{tau}");
+    assert!(tau.bits() <= 131 && rho.bits() <= 131, "{tau} {rho}");
+    let [k, s, order] = [k, s, &*L].map(|x| BigInt::from(x.clone()));
+    assert_eq!((&tau * &k - &rho) % (&order * 8), BigInt::ZERO, "{k}");
+    assert_eq!(base, tau * s % order);
 }
