@@ -11,6 +11,7 @@ keys in a call (COUNT, unless given). Without rows: those of the README's table.
 
   --backend NAME   octosig's backend: auto (default), portable, avx2
   --profile NAME   octosig's profile: dalek-strict (default), stdlib-compat, zip215, simd0376
+  --whole          scalars of whole size only, where octosig takes half-size ones
   --peer NAME      dalek (default): ed25519-dalek's verify_strict; zebra: ed25519-zebra's verify
   --serial         build the peer with the serial backend, the counterpart of portable
   --native         time the peer built with -C target-cpu=native as well; octosig stays as it is
@@ -26,11 +27,12 @@ octosig makes a pair with a run of either build of the peer.
 EOF
 }
 
-backend=auto profile=dalek-strict peer=dalek serial='' native='' pairs=9 seconds=0.5 cpu=''
+backend=auto profile=dalek-strict scalars=half-size peer=dalek serial='' native='' pairs=9 seconds=0.5 cpu=''
 markdown='' rows=()
 while [ $# -gt 0 ]; do
     case $1 in
         --backend) backend=${2:?a value is missing} && shift ;;
+        --whole) scalars=whole ;;
         --profile) profile=${2:?a value is missing} && shift ;;
         --peer)
             peer=${2:?a value is missing} && shift
@@ -133,7 +135,7 @@ fact CPU "$(cpu_name)${cpu:+, pinned to $cpu}"
 fact date "$(date +%F)"
 fact commit "$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
 fact rustc "$(rustc --version)"
-fact octosig "$(build_of "$stock"); $backend backend, $profile profile"
+fact octosig "$(build_of "$stock"); $backend backend, $profile profile, $scalars scalars"
 for i in "${!peers[@]}"; do
     fact "${peers[i]}" "$(build_of "${peer_flags[i]}")"
 done
@@ -173,7 +175,7 @@ for row in "${rows[@]}"; do
     calls=$(((1024 + count - 1) / count))
     "$bin/inputs" $((calls * count)) "$len" $((keys == count ? calls * count : keys)) >"$inputs"
     for _ in $(seq "$pairs"); do
-        times=$(run "$bin/time_octosig" "$len" "$count" "$backend" "$profile")
+        times=$(run "$bin/time_octosig" "$len" "$count" "$backend" "$profile" "$scalars")
         for program in "${peer_programs[@]}"; do
             times+=" $(run "$program" "$len" "$count")"
         done

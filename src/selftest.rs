@@ -23,7 +23,8 @@ pub struct SelfTest {
 /// One path of a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathTest {
-    /// `x8`, `x4`, `x2` or `x1`: the number of signatures that go through together.
+    /// `x8`, `x4`, `x2` or `x1`: the number of signatures that go through together. `shared`: sixteen, under a
+    /// few keys that they share.
     pub path: &'static str,
     /// For each lane, whether every answer was right.
     pub lanes: Vec<bool>,
@@ -38,21 +39,32 @@ impl SelfTest {
 }
 
 pub(crate) fn run(backend: Backend, engine: &mut Engine) -> SelfTest {
-    let paths = match backend {
-        Backend::Portable => vec![path("x1", 1, engine)],
-        Backend::Avx2 => [("x8", 8), ("x4", 4), ("x2", 2), ("x1", 1)]
-            .map(|(name, n)| path(name, n, engine))
-            .into(),
+    let widths: &[usize] = match backend {
+        Backend::Portable => &[1],
+        Backend::Avx2 => &[8, 4, 2, 1],
     };
+    let mut paths: Vec<PathTest> = widths.iter().map(|n| path(*n, engine)).collect();
+    paths.push(path(SHARED, engine));
     SelfTest { backend, paths }
 }
 
+/// So many signatures of [`KNOWN`] have keys that are worth sharing, on every backend.
+const SHARED: usize = 16;
+
 /// Tests `lanes` signatures at a time.
-fn path(path: &'static str, lanes: usize, engine: &mut Engine) -> PathTest {
+fn path(lanes: usize, engine: &mut Engine) -> PathTest {
+    let path = match lanes {
+        1 => "x1",
+        2 => "x2",
+        4 => "x4",
+        8 => "x8",
+        _ => "shared",
+    };
     let mut passed = vec![true; lanes];
     // One profile for each equation. The rules on bytes do not depend on the machine.
     for profile in [Profile::DalekStrict, Profile::Zip215] {
-        for half_size in [false, true] {
+        // Shared keys take scalars of whole size in any case.
+        for &half_size in if lanes == SHARED { &[true][..] } else { &[true, false] } {
             each_lane(profile, half_size, engine, &mut passed);
         }
     }
@@ -75,8 +87,9 @@ fn each_lane(profile: Profile, half_size: bool, engine: &mut Engine, passed: &mu
     let lanes = passed.len();
     for odd_one_is_valid in [false, true] {
         for odd_one in 0..lanes {
-            // `start` brings every pair to the lane of the odd one.
-            for start in 0..pairs.len() {
+            // `start` brings every pair to the lane of the odd one; among many, one of them.
+            let starts = if lanes == SHARED { odd_one..odd_one + 1 } else { 0..pairs.len() };
+            for start in starts {
                 let expected: Vec<bool> =
                     (0..lanes).map(|lane| (lane == odd_one) == odd_one_is_valid).collect();
                 let item =

@@ -204,9 +204,9 @@ pub(crate) const MAX_SHARED: usize = CHUNK / SHARED_FROM as usize;
 mod cost {
     pub(super) const HALF_SIZE: usize = 100;
     /// Scalars of whole size: to decode the keys and fill their tables,
-    pub(super) const PREPARE: usize = 60;
+    pub(super) const PREPARE: usize = 40;
     /// and to multiply and compare.
-    pub(super) const MULTIPLY: usize = 65;
+    pub(super) const MULTIPLY: usize = 74;
 }
 
 /// Which way each signature of a chunk takes.
@@ -551,3 +551,66 @@ pub(crate) const IDENTITY: [u8; 32] = {
     bytes[0] = 1;
     bytes
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    /// The plan for signatures under these keys, and k = L − 1, which has no relation, for those named.
+    fn plan(keys: &[u8], without_relation: &[usize], room: usize, half_size: bool) -> Plan {
+        let keys: Vec<[u8; 32]> = keys.iter().map(|key| [*key; 32]).collect();
+        let items: Vec<Item<'_>> = keys
+            .iter()
+            .map(|public_key| Item { public_key, signature: &[0; 64], message: &[] })
+            .collect();
+        let mut verdicts = vec![true; items.len()];
+        let mut live = Live::admit(Profile::Zip215, &items, &mut verdicts);
+        for i in without_relation {
+            live.k[*i] = Scalar::from_short(&[1, 0, 0]).negate();
+        }
+        let plan = Plan::new(&mut live, 8, room, half_size);
+        let mut order = plan.order[..plan.end].to_vec();
+        order.sort_unstable();
+        assert!(order.into_iter().eq(0..items.len() as u8), "each signature goes one way");
+        for &i in &plan.order[..plan.shared_end] {
+            let key = plan.keys[usize::from(plan.key[usize::from(i)])];
+            assert_eq!(items[usize::from(i)].public_key, items[usize::from(key)].public_key);
+        }
+        let [whole, rest] = plan.unshared();
+        assert!(whole.iter().all(|i| !live.is_half_size(*i)));
+        assert!(rest.iter().all(|i| live.is_half_size(*i)));
+        plan
+    }
+
+    /// How many signatures share keys, take scalars of whole size otherwise, take half-size ones.
+    fn ways(plan: &Plan) -> [usize; 3] {
+        let [whole, half_size] = plan.unshared();
+        [plan.shared_end, whole.len(), half_size.len()]
+    }
+
+    #[test]
+    fn keys_are_shared_where_that_pays() {
+        let distinct: Vec<u8> = (2..66).collect();
+        let repeated = |keys: u8, count: u8| (0..count).map(|i| 2 + i % keys).collect::<Vec<_>>();
+        assert_eq!(ways(&plan(&distinct, &[], MAX_SHARED, true)), [0, 0, 64]);
+        assert_eq!(ways(&plan(&distinct, &[], MAX_SHARED, false)), [0, 64, 0]);
+        assert_eq!(ways(&plan(&distinct, &[5, 63], MAX_SHARED, true)), [0, 2, 62]);
+        assert_eq!(ways(&plan(&[], &[], MAX_SHARED, true)), [0, 0, 0]);
+        // The self-test's 16 are among these.
+        for (keys, count) in [(1, 64), (8, 64), (21, 64), (5, 16)] {
+            let all = usize::from(count);
+            assert_eq!(ways(&plan(&repeated(keys, count), &[0], MAX_SHARED, true)), [all, 0, 0]);
+            assert_eq!(ways(&plan(&repeated(keys, count), &[], MAX_SHARED, false)), [all, 0, 0]);
+            assert_eq!(ways(&plan(&repeated(keys, count), &[0], 0, true)), [0, 1, all - 1]);
+        }
+        // No gain: two signatures to a key, or one group only.
+        assert_eq!(ways(&plan(&repeated(32, 64), &[], MAX_SHARED, true)), [0, 0, 64]);
+        assert_eq!(ways(&plan(&repeated(1, 8), &[], MAX_SHARED, true)), [0, 0, 8]);
+        // Some of each.
+        let mixed: Vec<u8> = distinct[4..36].iter().copied().chain(repeated(4, 32)).collect();
+        let mixed = plan(&mixed, &[20], MAX_SHARED, true);
+        assert_eq!(ways(&mixed), [32, 1, 31]);
+        assert_eq!(mixed.key_count, 4);
+    }
+}

@@ -30,7 +30,7 @@ impl Plan {
     pub fn from_args() -> Result<Self, String> {
         let [file, len, count, seconds, rest @ ..] = &env::args().skip(1).collect::<Vec<_>>()[..]
         else {
-            return Err("arguments: FILE LEN COUNT SECONDS [BACKEND [PROFILE]]".into());
+            return Err("arguments: FILE LEN COUNT SECONDS [BACKEND [PROFILE [SCALARS]]]".into());
         };
         let number = |text: &str| text.parse().map_err(|error| format!("{text}: {error}"));
         let plan = Self {

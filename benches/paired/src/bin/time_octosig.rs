@@ -22,6 +22,11 @@ fn main() -> Result<(), String> {
         None => Profile::default(),
         Some(name) => name.parse().map_err(named(name))?,
     };
+    match plan.rest.get(2).map(String::as_str) {
+        None | Some("half-size") => {}
+        Some("whole") => verifier.set_half_size_scalars(false),
+        Some(name) => return Err(format!("{name}: scalars are half-size or whole")),
+    }
     let mut verdicts = vec![false; plan.count];
     plan.time(&items, |items| {
         verifier.verify_many(profile, items, &mut verdicts).is_ok()
