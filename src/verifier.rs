@@ -46,7 +46,7 @@ pub struct Stats {
 
 /// Verifies signatures, eight at a time where the backend can.
 ///
-/// A verifier owns its scratch memory, about 75 kB: make one for each thread and keep it. No call
+/// A verifier owns its scratch memory, about 100 kB: make one for each thread and keep it. No call
 /// allocates. The profile is chosen with each call and costs nothing to change. Each verdict depends on
 /// its own item and the profile alone, not on the others in the call, their order or their number.
 ///
