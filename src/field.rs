@@ -45,7 +45,7 @@ pub(crate) const MAX_LANES: usize = 8;
 #[cfg(test)]
 pub(crate) const LOOSE_TERMS: usize = 4;
 
-/// The number of points in a lane's table: docs of `straus`.
+/// The number of points in a lane's table: i P + j Q for i and j of −2 … 2, but for negatives.
 pub(crate) const TABLE_ROWS: usize = 13;
 
 /// One bit per lane, lane 0 lowest.
