@@ -5,11 +5,12 @@ if ! rustup toolchain list | grep -q '^nightly'; then
 fi
 
 # Too long for what they add: the same paths over more cases, and big integers that take most of the
-# time. What else is left out is left out by the scripts.
+# time; and what reads a build without the sanitizer. What else is left out is left out by the scripts.
 skip=(
     corpora_in_every_lane
     corpora_at_every_count
     verdicts_are_those_of_big_integers
+    compiled_code
 )
 
 # run_tests SANITIZER [FLAG...]: the tests of what is built from src/, pipeline/ and cli/, but for
