@@ -95,13 +95,23 @@ impl Digits {
         const EVERY: usize = BASE_WIDTH / WIDTH;
         const HALF: usize = BASE_DIGITS / 2;
         (0..self.positions).rev().map(|i| Position {
-            points: self.points.each_ref().map(|digits| digits[i]),
-            base: (i.is_multiple_of(EVERY) && i / EVERY < HALF).then(|| {
-                [0, HALF].map(|first| self.base.each_ref().map(|digits| digits[first + i / EVERY]))
-            }),
+            points: of_lanes(&self.points, i),
+            base: if i.is_multiple_of(EVERY) && i / EVERY < HALF {
+                let i = i / EVERY;
+                Some([of_lanes(&self.base, i), of_lanes(&self.base, HALF + i)])
+            } else {
+                None
+            },
             last: i == 0,
         })
     }
+}
+
+/// Digit `i` of each lane.
+#[inline(always)]
+fn of_lanes<T: Copy, const N: usize>(digits: &[[T; N]; MAX_LANES], i: usize) -> [T; MAX_LANES] {
+    let [a, b, c, d, e, f, g, h] = digits;
+    [a[i], b[i], c[i], d[i], e[i], f[i], g[i], h[i]]
 }
 
 /// 2 in each pair of bits: half of a digit's range, added at every place and taken off each digit again,

@@ -208,6 +208,7 @@ impl fmt::Debug for Verifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Verifier")
             .field("backend", &self.backend)
+            .field("half_size_scalars", &self.half_size)
             .field("stats", &self.stats)
             .finish_non_exhaustive()
     }

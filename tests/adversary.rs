@@ -162,17 +162,22 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Of so many batches one goes to the portable backend too, which takes several times as long.
-const PORTABLE: u64 = 32;
+/// Of so many batches one is verified without half-size scalars too, and by the portable backend, which
+/// takes several times as long.
+const OTHERS: u64 = 32;
 
 /// Batches of a seed, as long as there are to be `more` than the signatures so far. The error is a
 /// wrong verdict, with the way to it.
 fn run(seed: u64, more: impl Fn(u64) -> bool) -> Result<Tally, String> {
     let available = Backend::ALL.iter().filter(|backend| backend.is_available());
-    let mut verifiers: Vec<Verifier> = available
-        .map(|&backend| Verifier::with_backend(backend).expect("an available backend"))
+    let ways = available.flat_map(|backend| [true, false].map(|half_size| (*backend, half_size)));
+    let mut verifiers: Vec<_> = ways
+        .map(|(backend, half_size)| {
+            let mut verifier = Verifier::with_backend(backend).expect("an available backend");
+            verifier.set_half_size_scalars(half_size);
+            (verifier, (backend, half_size) == (Backend::best(), true))
+        })
         .collect();
-    let best = Backend::best();
     let (mut generator, mut cases, mut tally) =
         (Generator::new(seed), Vec::new(), Tally::default());
     for batch in 0.. {
@@ -183,9 +188,9 @@ fn run(seed: u64, more: impl Fn(u64) -> bool) -> Result<Tally, String> {
         tally.signatures += cases.len() as u64;
         let sample = batch as usize % cases.len();
         let mut differ = oracles_differ(&cases[sample]);
-        for verifier in &mut verifiers {
+        for (verifier, always) in &mut verifiers {
             let backend = verifier.backend();
-            if backend != best && batch % PORTABLE != 0 {
+            if !*always && batch % OTHERS != 0 {
                 continue;
             }
             for &profile in Profile::ALL {

@@ -12,11 +12,17 @@ pub mod signatures;
 
 pub use input::{Input, PATTERN, RAW};
 
-/// One verifier for each backend that this CPU can run.
+/// Two verifiers for each backend that this CPU can run: with half-size scalars, and without.
 #[must_use]
 pub fn verifiers() -> Vec<Verifier> {
     let available = Backend::ALL.iter().filter(|backend| backend.is_available());
-    available.map(|&backend| Verifier::with_backend(backend).expect("passes its test")).collect()
+    let ways = available.flat_map(|backend| [true, false].map(|half_size| (*backend, half_size)));
+    ways.map(|(backend, half_size)| {
+        let mut verifier = Verifier::with_backend(backend).expect("passes its test");
+        verifier.set_half_size_scalars(half_size);
+        verifier
+    })
+    .collect()
 }
 
 /// Adds `results` to those compared with another implementation's. The process prints their number

@@ -181,7 +181,7 @@ impl Set {
         let expected: Vec<Verdicts> = self.signatures.iter().map(reference).collect();
         VERIFIERS.with_borrow_mut(|verifiers| {
             for verifier in verifiers {
-                // One signature after the other: what is around them does not matter.
+                // One signature after the other: a longer call would be the same again.
                 let portable = verifier.backend() == Backend::Portable;
                 let count = if portable { expected.len() } else { self.count };
                 let place = |i| i % expected.len();
@@ -196,8 +196,7 @@ impl Set {
                         for (i, verdict) in (from..to).zip(verdicts) {
                             assert!(
                                 verdict == expected(i),
-                                "{} under {profile} says {verdict} to {i} in {from}..{to}: {:02x?}",
-                                verifier.backend(),
+                                "{verifier:?} under {profile} says {verdict} to {i} in {from}..{to}: {:02x?}",
                                 items[i]
                             );
                         }

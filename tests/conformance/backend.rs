@@ -80,8 +80,12 @@ fn self_tests_pass_in_every_lane() {
         assert!(result.passed());
         assert!(!result.paths.is_empty());
         for path in &result.paths {
-            let lanes: usize = path.path.trim_start_matches('x').parse().expect("x and a number");
+            let lanes = match path.path.strip_prefix('x') {
+                Some(number) => number.parse().expect("x and a number"),
+                None => 16,
+            };
             assert_eq!(path.lanes.len(), lanes, "{backend:?} {}", path.path);
+            assert!(path.path.starts_with('x') || path.path == "shared");
             assert!(path.lanes.iter().all(|&passed| passed));
         }
     }

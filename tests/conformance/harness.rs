@@ -11,9 +11,15 @@ pub(crate) fn backends() -> impl Iterator<Item = Backend> {
     Backend::ALL.iter().copied().filter(|backend| backend.is_available())
 }
 
-/// One verifier for each of [`backends`].
+/// Two verifiers for each of [`backends`]: with half-size scalars, and without.
 pub(crate) fn verifiers() -> impl Iterator<Item = Verifier> {
-    backends().map(|backend| Verifier::with_backend(backend).expect("an available backend"))
+    backends().flat_map(|backend| {
+        [true, false].map(|half_size| {
+            let mut verifier = Verifier::with_backend(backend).expect("an available backend");
+            verifier.set_half_size_scalars(half_size);
+            verifier
+        })
+    })
 }
 
 /// Verifies `cases` in one call for each profile.
@@ -35,8 +41,7 @@ pub(crate) fn check_profile(verifier: &mut Verifier, profile: Profile, cases: &[
     for (i, (case, verdict)) in cases.iter().zip(verdicts).enumerate() {
         assert!(
             verdict == case.verdicts.of(profile),
-            "{:?} under {profile} says {verdict} to item {i} of {}: {}",
-            verifier.backend(),
+            "{verifier:?} under {profile} says {verdict} to item {i} of {}: {}",
             cases.len(),
             case.name
         );
@@ -49,6 +54,6 @@ pub(crate) fn check_alone(verifier: &mut Verifier, case: &Case) {
     for &profile in Profile::ALL {
         let verdict = verifier.verify(profile, &case.public_key, &case.signature, &case.message);
         let expected = case.verdicts.of(profile);
-        assert_eq!(verdict, expected, "{:?} under {profile}: {}", verifier.backend(), case.name);
+        assert_eq!(verdict, expected, "{verifier:?} under {profile}: {}", case.name);
     }
 }
