@@ -274,7 +274,7 @@ fn verify_portable(
                 *digest = sha512::digest(preimage);
             }
         });
-        let plan = Plan::new(&mut live, 1, room, request.half_size);
+        let plan = Plan::new(&mut live, &[0], room, request.half_size);
         workspace.decide_shared(Portable, &live, &plan, verdicts);
         for signatures in plan.unshared() {
             workspace.decide(Portable, &live, signatures, verdicts);
@@ -282,7 +282,11 @@ fn verify_portable(
     }
 }
 
-/// How many of the `rest` signatures that are left beside full groups of eight go to a group of
+/// What so many signatures cost that are left beside full groups of eight, in hundredths of such a group:
+/// docs/performance.md.
+pub(crate) const TAIL_COSTS: [usize; 8] = [0, 22, 38, 56, 56, 78, 95, 100];
+
+/// How many of the `rest` signatures of one way that are left beside full groups of eight go to a group of
 /// four, and how many go alone; those in neither are one more group of eight, filled in part.
 /// Measured: docs/performance.md.
 #[cfg(target_arch = "x86_64")]
@@ -315,7 +319,7 @@ unsafe fn verify_avx2(
         live.set_challenges(request.challenge, hash, |preimages, order, digests| {
             sha512::digests(*token, preimages, order, digests);
         });
-        let plan = Plan::new(&mut live, 8, MAX_SHARED, request.half_size);
+        let plan = Plan::new(&mut live, &TAIL_COSTS, MAX_SHARED, request.half_size);
         eight.decide_shared(Twice(f), &live, &plan, verdicts);
         for signatures in plan.unshared() {
             let (in_fours, alone) = tail(signatures.len() % 8);

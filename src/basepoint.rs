@@ -62,7 +62,7 @@ const fn invert(a: &Limbs) -> Limbs {
 }
 
 /// All rows, with one inversion for all of them (Montgomery's trick).
-#[allow(long_running_const_eval)] // 513 point additions: about a second, once per build
+#[allow(long_running_const_eval)] // 513 point additions: about a second for each table, once per build
 const fn multiples(base: &Point) -> [[Limbs; 3]; ROWS] {
     let mut points: [Point; ROWS] = [[ZERO, ONE, ONE, ZERO]; ROWS];
     let mut products = [ONE; ROWS]; // products[i] = Z_0 · … · Z_(i−1)

@@ -6,7 +6,10 @@
 //! canonical and of large order, and k and S take the values that recoding and reduction have their
 //! edges at.
 
-use crate::{Backend, Item, Profile, Verifier, half_size::Relation};
+use crate::backend::TAIL_COSTS;
+use crate::half_size::Relation;
+use crate::verify::{Live, MAX_SHARED, Plan};
+use crate::{Backend, Item, Profile, Verifier};
 use curve25519_dalek::{
     EdwardsPoint, Scalar, constants::EIGHT_TORSION, edwards::CompressedEdwardsY,
 };
@@ -187,7 +190,60 @@ fn check(verifier: &mut Verifier, profile: Profile, tuples: &[&Tuple]) {
     }
 }
 
-/// Each tuple in every lane of every path.
+/// With each of [`encodings`] as A of several, so that they share it; one list for each. Those that the
+/// same profiles admit stand together.
+fn under_shared_keys(seed: u64) -> Vec<Vec<Tuple>> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let scalars = scalars(&mut rng);
+    let mut encodings = encodings(&mut rng);
+    encodings.sort_by_key(|encoding| decompress(*encoding).expect("decodes").is_small_order());
+    let mut under = |encoding: [u8; 32]| {
+        let point = decompress(encoding).expect("decodes");
+        let mut tuples = Vec::new();
+        for edge in [0, 1, 5] {
+            // 0, L − 1 and L − 3 among them.
+            for k in [scalars[edge], scalars[rng.random_range(0..scalars.len())]] {
+                let s = scalars[rng.random_range(0..scalars.len())];
+                let r = compress(EdwardsPoint::mul_base(&s) - point * k);
+                push_pair(&mut rng, &mut tuples, [encoding, r], [k, s]);
+            }
+        }
+        // R that is no point, where [S]B − [k]A = O if A is honest.
+        let secret = Scalar::from_bytes_mod_order(rng.random());
+        let a = compress(EdwardsPoint::mul_base(&secret));
+        let mut no_point = [0; 32];
+        no_point[0] = 2;
+        for k in [scalars[1], Scalar::from_bytes_mod_order(rng.random())] {
+            let [k, s] = [k, k * secret].map(|scalar| BigUint::from_bytes_le(scalar.as_bytes()));
+            tuples.push(Tuple::new(a, no_point, bytes(&s), bytes(&k)));
+        }
+        tuples
+    };
+    encodings.into_iter().map(&mut under).collect()
+}
+
+/// Four keys to a call, on both ways, on every backend.
+fn on_shared_keys(lists: &[Vec<Tuple>]) {
+    for &backend in Backend::ALL.iter().filter(|backend| backend.is_available()) {
+        let mut verifier = Verifier::with_backend(backend).expect("an available backend");
+        for (&profile, half_size) in
+            Profile::ALL.iter().flat_map(|profile| [(profile, true), (profile, false)])
+        {
+            verifier.set_half_size_scalars(half_size);
+            let mut shared = 0;
+            for lists in lists.chunks(4) {
+                let tuples: Vec<&Tuple> = lists.iter().flatten().collect();
+                let items: Vec<Item<'_>> = tuples.iter().map(|tuple| tuple.item()).collect();
+                let mut live = Live::admit(profile, &items, &mut vec![false; items.len()]);
+                shared += Plan::new(&mut live, &TAIL_COSTS, MAX_SHARED, half_size).shared();
+                check(&mut verifier, profile, &tuples);
+            }
+            assert!(shared > 50, "{profile}: {shared}");
+        }
+    }
+}
+
+/// Each tuple in every lane of every path that a few signatures take.
 fn on_every_path(tuples: &[Tuple]) {
     for &backend in Backend::ALL.iter().filter(|backend| backend.is_available()) {
         let mut verifier = Verifier::with_backend(backend).expect("an available backend");
@@ -240,4 +296,5 @@ fn verdicts_are_those_of_big_integers() {
             scope.spawn(|| on_every_path(tuples));
         }
     });
+    on_shared_keys(&under_shared_keys(3));
 }

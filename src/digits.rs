@@ -23,7 +23,10 @@ const POSITIONS: usize = HALF_SIZE_POSITIONS.next_multiple_of(8);
 const _: () = {
     assert!(WIDTH == 2, "written for it");
     assert!(CUT.is_multiple_of(BASE_WIDTH) && BASE_WIDTH.is_multiple_of(WIDTH));
-    assert!(WHOLE_POSITIONS == 65 && HALF_SIZE_POSITIONS == 66, "halves() is written for them");
+    assert!(
+        WHOLE_POSITIONS == 65 && HALF_SIZE_POSITIONS == 66,
+        "set_whole and set_half_size are written for them"
+    );
     assert!(HALF_SIZE_POSITIONS * WIDTH == half_size::BITS + 1);
 };
 

@@ -262,8 +262,9 @@ fn sum(a: &[u64; 3], b: &[u64; 3], (u, v): (u64, u64)) -> [u64; 3] {
 mod tests {
     use super::*;
     use crate::field::tests::Random;
-    use crate::scalar::tests::{integer, order};
+    use crate::scalar::tests::{bytes, edges, integer, order};
     use num_bigint::{BigInt, BigUint, Sign};
+    use std::vec::Vec;
 
     fn short(words: &[u64; 3]) -> BigUint {
         words.iter().rev().fold(BigUint::ZERO, |sum, word| (sum << 64) + *word)
@@ -293,6 +294,98 @@ mod tests {
         );
         assert_eq!(Relation::find(k), relation.holds(k).then_some(relation));
         relation.holds(k).then_some(bits)
+    }
+
+    /// τ, ρ below 2^132, τ odd.
+    fn random(random: &mut Random) -> Relation {
+        let mut short = || [random.next(), random.next(), random.next() & 15];
+        let (mut tau, rho) = (short(), short());
+        tau[0] |= 1;
+        Relation { tau, rho, rho_is_negative: random.next() & 1 == 1 }
+    }
+
+    /// A relation modulo L that is one modulo 8 or is not, and that is short enough or is not.
+    #[test]
+    fn relations_hold_modulo_8_l() {
+        let mut source = Random::new(8);
+        let mut held = 0;
+        for _ in 0..20_000 {
+            let relation = random(&mut source);
+            let [tau, rho] = relation.integers();
+            let l = BigInt::from(order());
+            // k = ρ/τ, by Fermat.
+            let inverse = tau.modpow(&(&l - 2), &l);
+            let k = ((&rho * inverse) % &l + &l) % &l;
+            let is_short = |x: &BigInt| x.bits() <= BITS as u64;
+            let holds = (&tau * &k - &rho) % 8 == BigInt::ZERO && is_short(&tau) && is_short(&rho);
+            let k = Scalar::from_wide(&bytes(k.magnitude()));
+            assert_eq!(relation.holds(&k), holds, "{k:?}: {relation:?}");
+            held += usize::from(holds);
+        }
+        assert!((400..900).contains(&held), "{held}");
+    }
+
+    /// One bit or one sign away from a relation there is none; nor is one that is even or too long.
+    #[test]
+    fn only_relations_hold() {
+        let mut source = Random::new(9);
+        for _ in 0..200 {
+            let k = Scalar::reduce(&core::array::from_fn(|_| source.next()));
+            let Some(found) = Relation::find(&k) else { continue };
+            for bit in 0..BITS + 2 {
+                let (word, mask) = (bit / 64, 1 << (bit % 64));
+                let mut other = found;
+                other.tau[word] ^= mask;
+                assert!(!other.holds(&k), "bit {bit} of tau");
+                let mut other = found;
+                other.rho[word] ^= mask;
+                assert!(!other.holds(&k), "bit {bit} of rho");
+            }
+            assert!(!Relation { rho_is_negative: !found.rho_is_negative, ..found }.holds(&k));
+        }
+        // Right, but even or too long, for small k.
+        for (k, tau) in [(3, 2), (5, 6)] {
+            let relation =
+                Relation { tau: [tau, 0, 0], rho: [k * tau, 0, 0], rho_is_negative: false };
+            assert!(!relation.holds(&Scalar::from_short(&[k, 0, 0])));
+        }
+        for (k, tau, rho) in [(1, [1, 0, 8], [1, 0, 8]), (2, [1, 0, 4], [2, 0, 8])] {
+            let relation = Relation { tau, rho, rho_is_negative: false };
+            assert!(!relation.holds(&Scalar::from_short(&[k, 0, 0])));
+        }
+        let one = Relation { tau: [1, 0, 4], rho: [1, 0, 4], rho_is_negative: false };
+        assert!(one.holds(&Scalar::from_short(&[1, 0, 0])));
+    }
+
+    /// Where quotients are huge, at every depth, and where they are small.
+    #[test]
+    fn the_search_ends_everywhere() {
+        let mut source = Random::new(10);
+        let eight_l = order() * 8u8;
+        let mut scalars: Vec<BigUint> = edges(512).iter().map(|x| x % order()).collect();
+        for bits in 3..250 {
+            for _ in 0..20 {
+                let words: [u64; 4] = core::array::from_fn(|_| source.next());
+                let q =
+                    integer(&Scalar::reduce(&[words[0], words[1], words[2], words[3], 0, 0, 0, 0]));
+                let q = q % (BigUint::from(1u8) << bits) + 9u8;
+                let p = BigUint::from(source.next()) % (&q / 8u8) + 1u8;
+                scalars.extend((0..3u8).map(|e| (&eight_l * &p / &q + e) % order()));
+            }
+        }
+        // All quotients 1, or all 2.
+        let mut golden = (BigUint::from(1u8), BigUint::from(1u8));
+        let mut silver = (BigUint::from(1u8), BigUint::from(2u8));
+        for _ in 0..300 {
+            golden = (golden.1.clone(), golden.0 + golden.1);
+            silver = (silver.1.clone(), silver.0 + silver.1 * 2u8);
+            for (p, q) in [&golden, &silver] {
+                scalars.extend([&eight_l * p / q % order(), p % order(), q % order()]);
+            }
+        }
+        let found =
+            scalars.iter().filter(|k| check(&Scalar::from_wide(&bytes(k))).is_some()).count();
+        assert!(found > scalars.len() / 10 && found < scalars.len(), "{found}");
     }
 
     #[test]

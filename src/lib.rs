@@ -14,11 +14,13 @@
 //!
 //! 1. `verifier`: items in, verdicts out; `backend`: which path they take
 //! 2. `profile`: the rules on bytes: S < L, small order, canonical encodings
-//! 3. `sha512`: k = SHA-512(R ‖ A ‖ M), four messages at once; `scalar`: modulo L, and into digits
-//! 4. `verify`: signatures into lanes
+//! 3. `sha512`: k = SHA-512(R ‖ A ‖ M), four messages at once; `scalar`: modulo L
+//! 4. `verify`: which way each signature takes, and signatures into lanes; `half_size`: half-size
+//!    scalars for k; `digits`: into digits
 //! 5. `edwards`: points decoded, and the curve's formulas
-//! 6. `straus`: \[S\]B − \[k\]A in every lane; `solo`: for one signature in four lanes
-//! 7. `verify` again: compared with R, as encodings or up to small order
+//! 6. `straus`: \[S\]B − \[k\]A, or an odd multiple of \[S\]B − \[k\]A − R, in every lane; `solo`:
+//!    for one signature in four lanes
+//! 7. `verify` again: the former compared with R, the latter with O, exactly or up to small order
 //!
 //! Below them all lies `field`, arithmetic modulo 2^255 − 19 over lanes, in two representations.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]

@@ -331,7 +331,8 @@ pub(crate) fn decide<Q: Quad>(
     }
 }
 
-/// Whether [S]B − [k]A = R, or [8]([S]B − [k]A − R) = O. Points are given by x, y and xy.
+/// Whether [S]B − [k]A − R = O, or eight times that, by an odd multiple of it if the scalars are half-size.
+/// Points are given by x, y and xy.
 struct Decide<'a> {
     equation: Equation,
     /// Whether `digits` are those of half-size scalars.

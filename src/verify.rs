@@ -17,7 +17,7 @@ use crate::straus::{fill_table, multi_scalar_mul};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The signatures that share one inversion and are sorted by length for hashing.
+/// The signatures that may share keys and inversions, and are sorted by length for hashing.
 pub(crate) const CHUNK: usize = 64;
 
 /// What a call asks for, beside its signatures.
@@ -200,10 +200,10 @@ const SHARED_FROM: u8 = 3;
 /// The most keys of a chunk that can be shared.
 pub(crate) const MAX_SHARED: usize = CHUNK / SHARED_FROM as usize;
 
-/// What it costs to compute a group, in hundredths of the cost with half-size scalars: docs/performance.md.
+/// What it costs to compute a group with scalars of whole size, in hundredths of a full group's cost with
+/// half-size ones: docs/performance.md.
 mod cost {
-    pub(super) const HALF_SIZE: usize = 100;
-    /// Scalars of whole size: to decode the keys and fill their tables,
+    /// To decode the keys and fill their tables,
     pub(super) const PREPARE: usize = 40;
     /// and to multiply and compare.
     pub(super) const MULTIPLY: usize = 74;
@@ -225,8 +225,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// For groups of `lanes`. Keys may be shared if they are `room` at most.
-    pub(crate) fn new(live: &mut Live<'_>, lanes: usize, room: usize, half_size: bool) -> Self {
+    /// For groups of as many lanes as `tail_costs` has entries: what so many signatures beside full groups
+    /// cost, in hundredths of a group. Keys may be shared if they are `room` at most.
+    pub(crate) fn new(
+        live: &mut Live<'_>,
+        tail_costs: &[usize],
+        room: usize,
+        half_size: bool,
+    ) -> Self {
         let count = live.count;
         let keys = Keys::of(&live.items[..count]);
         let is_shared = |key: usize| keys.signatures[key] >= SHARED_FROM;
@@ -240,15 +246,19 @@ impl Plan {
             key: [0; CHUNK],
         };
 
-        // Sharing has to pay for the groups that it fills in part.
+        // Sharing has to pay for the groups that it fills in part, where there is no cheaper tail.
         let shared_keys = (0..keys.count).filter(|key| is_shared(*key));
         let (key_count, signatures) = shared_keys
             .clone()
             .fold((0, 0), |(n, sum), key| (n + 1, sum + usize::from(keys.signatures[key])));
+        let lanes = tail_costs.len();
         let groups = |n: usize| n.div_ceil(lanes);
         let cost = groups(key_count) * cost::PREPARE + groups(signatures) * cost::MULTIPLY;
-        let alone = if half_size { cost::HALF_SIZE } else { cost::PREPARE + cost::MULTIPLY };
-        let saved = (groups(count) - groups(count - signatures)) * alone;
+        let alone = |n: usize| {
+            let groups = n / lanes * 100 + tail_costs[n % lanes];
+            if half_size { groups } else { groups * (cost::PREPARE + cost::MULTIPLY) / 100 }
+        };
+        let saved = alone(count).saturating_sub(alone(count - signatures));
         let mut slot = [None; CHUNK];
         if key_count <= room && cost < saved {
             for key in shared_keys {
@@ -284,6 +294,12 @@ impl Plan {
     fn push(&mut self, i: usize) {
         self.order[self.end] = i as u8;
         self.end += 1;
+    }
+
+    /// How many signatures are under shared keys.
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> usize {
+        self.shared_end
     }
 
     /// The signatures that have keys of their own: with scalars of whole size, and with half-size ones.
@@ -555,10 +571,21 @@ pub(crate) const IDENTITY: [u8; 32] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::TAIL_COSTS;
     use std::vec::Vec;
 
     /// The plan for signatures under these keys, and k = L − 1, which has no relation, for those named.
     fn plan(keys: &[u8], without_relation: &[usize], room: usize, half_size: bool) -> Plan {
+        plan_for(&TAIL_COSTS, keys, without_relation, room, half_size)
+    }
+
+    fn plan_for(
+        tail_costs: &[usize],
+        keys: &[u8],
+        without_relation: &[usize],
+        room: usize,
+        half_size: bool,
+    ) -> Plan {
         let keys: Vec<[u8; 32]> = keys.iter().map(|key| [*key; 32]).collect();
         let items: Vec<Item<'_>> = keys
             .iter()
@@ -569,7 +596,7 @@ mod tests {
         for i in without_relation {
             live.k[*i] = Scalar::from_short(&[1, 0, 0]).negate();
         }
-        let plan = Plan::new(&mut live, 8, room, half_size);
+        let plan = Plan::new(&mut live, tail_costs, room, half_size);
         let mut order = plan.order[..plan.end].to_vec();
         order.sort_unstable();
         assert!(order.into_iter().eq(0..items.len() as u8), "each signature goes one way");
@@ -597,16 +624,23 @@ mod tests {
         assert_eq!(ways(&plan(&distinct, &[], MAX_SHARED, false)), [0, 64, 0]);
         assert_eq!(ways(&plan(&distinct, &[5, 63], MAX_SHARED, true)), [0, 2, 62]);
         assert_eq!(ways(&plan(&[], &[], MAX_SHARED, true)), [0, 0, 0]);
-        // The self-test's 16 are among these.
-        for (keys, count) in [(1, 64), (8, 64), (21, 64), (5, 16)] {
+        for (keys, count) in [(1, 64), (8, 64), (21, 64), (1, 16), (1, 24)] {
             let all = usize::from(count);
             assert_eq!(ways(&plan(&repeated(keys, count), &[0], MAX_SHARED, true)), [all, 0, 0]);
             assert_eq!(ways(&plan(&repeated(keys, count), &[], MAX_SHARED, false)), [all, 0, 0]);
             assert_eq!(ways(&plan(&repeated(keys, count), &[0], 0, true)), [0, 1, all - 1]);
         }
-        // No gain: two signatures to a key, or one group only.
+        // Those of the self-test, on every backend.
+        for (tail_costs, keys) in [(&TAIL_COSTS[..], 4), (&TAIL_COSTS, 5), (&[0], 4), (&[0], 5)] {
+            let plan = plan_for(tail_costs, &repeated(keys, 16), &[], MAX_SHARED, true);
+            assert_eq!(ways(&plan), [16, 0, 0]);
+        }
+        // No gain: two signatures to a key, one group only, or a few beside full groups.
         assert_eq!(ways(&plan(&repeated(32, 64), &[], MAX_SHARED, true)), [0, 0, 64]);
-        assert_eq!(ways(&plan(&repeated(1, 8), &[], MAX_SHARED, true)), [0, 0, 8]);
+        for count in [3, 8, 9, 10, 13, 17] {
+            let all = usize::from(count);
+            assert_eq!(ways(&plan(&repeated(1, count), &[], MAX_SHARED, true)), [0, 0, all]);
+        }
         // Some of each.
         let mixed: Vec<u8> = distinct[4..36].iter().copied().chain(repeated(4, 32)).collect();
         let mixed = plan(&mixed, &[20], MAX_SHARED, true);

@@ -185,7 +185,8 @@ fn all_y_near_the_modulus() -> Vec<Case> {
 }
 
 /// A that is no point, below signatures that the points which may stand in for it would pass: the
-/// identity, for which R = [S]B, and with that also [S]B - [k]T for every T of small order.
+/// identity, for which R = [S]B, and with that also [S]B - [k]T for every T of small order. And R that is no
+/// point, where [S]B - [k]A is the identity, or of small order.
 fn undecodable() -> Vec<Case> {
     let mut cases = Vec::new();
     let s = secret(6);
@@ -196,6 +197,13 @@ fn undecodable() -> Vec<Case> {
             let r = (s * B + torsion).compress().to_bytes();
             let name = format!("no point: A {}, R {}", hex::encode(public_key), hex::encode(r));
             cases.push(Case::from_parts(name, public_key, r, s.to_bytes(), "no point"));
+
+            let mut r = integer(y);
+            r[31] = sign;
+            let a = (s * B + torsion).compress().to_bytes();
+            let name = format!("no point: R {}, A {}", hex::encode(r), hex::encode(a));
+            let s = (challenge(&r, &a, b"no point") * s).to_bytes();
+            cases.push(Case::from_parts(name, a, r, s, "no point"));
         }
     }
     assert!(cases.len() > 100 && Profile::ALL.iter().all(|&profile| none_is(profile, &cases)));
