@@ -92,16 +92,16 @@ impl Digits {
         self.base[lane] = base_digits(&s.mul_short(relation.tau()));
     }
 
-    /// The positions, the last one first.
+    /// The positions, the last one first, with the digits of the first `lanes` lanes.
     #[inline(always)]
-    pub(crate) fn positions(&self) -> impl Iterator<Item = Position> {
+    pub(crate) fn positions(&self, lanes: usize) -> impl Iterator<Item = Position> {
         const EVERY: usize = BASE_WIDTH / WIDTH;
         const HALF: usize = BASE_DIGITS / 2;
-        (0..self.positions).rev().map(|i| Position {
-            points: of_lanes(&self.points, i),
+        (0..self.positions).rev().map(move |i| Position {
+            points: of_lanes(&self.points, i, lanes),
             base: if i.is_multiple_of(EVERY) && i / EVERY < HALF {
                 let i = i / EVERY;
-                Some([of_lanes(&self.base, i), of_lanes(&self.base, HALF + i)])
+                Some([of_lanes(&self.base, i, lanes), of_lanes(&self.base, HALF + i, lanes)])
             } else {
                 None
             },
@@ -110,11 +110,18 @@ impl Digits {
     }
 }
 
-/// Digit `i` of each lane.
+/// Digit `i` of each of the first `lanes` lanes.
 #[inline(always)]
-fn of_lanes<T: Copy, const N: usize>(digits: &[[T; N]; MAX_LANES], i: usize) -> [T; MAX_LANES] {
-    let [a, b, c, d, e, f, g, h] = digits;
-    [a[i], b[i], c[i], d[i], e[i], f[i], g[i], h[i]]
+fn of_lanes<T: Copy + Default, const N: usize>(
+    digits: &[[T; N]; MAX_LANES],
+    i: usize,
+    lanes: usize,
+) -> [T; MAX_LANES] {
+    let mut out = [T::default(); MAX_LANES];
+    for (out, digits) in out.iter_mut().zip(digits).take(lanes) {
+        *out = digits[i];
+    }
+    out
 }
 
 /// 2 in each pair of bits: half of a digit's range, added at every place and taken off each digit again,
@@ -227,7 +234,7 @@ mod tests {
             assert_eq!(sum(BASE_WIDTH, base), expected(s));
         }
         // What the multiplication reads are these digits.
-        let mut places = digits.positions();
+        let mut places = digits.positions(MAX_LANES);
         for i in (0..digits.positions).rev() {
             let position = places.next().expect("as many positions");
             for lane in 0..MAX_LANES {

@@ -199,13 +199,7 @@ impl<F: Field> Routine<F> for DecompressNegated<'_, F> {
     #[inline(always)]
     fn run(self, f: F) -> Self::Output {
         let Self { curve, encodings } = self;
-        let mut limbs = [ZERO; MAX_LANES];
-        let mut signs = 0;
-        for (lane, encoding) in encodings.iter().enumerate().take(F::LANES) {
-            limbs[lane] = load_y(encoding);
-            signs |= (encoding[31] >> 7) << lane;
-        }
-        let y = f.pack(&limbs[..F::LANES]);
+        let (y, signs) = f.load_encodings(&encodings[..F::LANES]);
 
         // x² = u/v with u = y² − 1, v = d y² + 1. The candidate u (uv)^((p − 5) / 8) squared is
         // (u/v) times a fourth root of unity: ±1 if u/v is a square.
@@ -214,13 +208,13 @@ impl<F: Field> Routine<F> for DecompressNegated<'_, F> {
         let v = f.carry_sum(&f.add(&f.mul(&yy, &curve.d), &curve.one));
         let candidate = f.mul(&u, &f.pow_p58(&f.mul(&u, &v)));
         let vxx = f.mul(&v, &f.square(&candidate));
-        let (is_u, _) = zero_and_odd(f, &f.carry_sum(&f.sub(&vxx, &u)));
-        let (is_minus_u, _) = zero_and_odd(f, &f.carry_sum(&f.add(&vxx, &u)));
+        let (is_u, _) = f.zero_and_odd(&f.carry_sum(&f.sub(&vxx, &u)));
+        let (is_minus_u, _) = f.zero_and_odd(&f.carry_sum(&f.add(&vxx, &u)));
         let x = f.select(is_u, &candidate, &f.mul(&candidate, &curve.sqrt_minus_1));
         let found = is_u | is_minus_u;
 
         // Negate where x has the parity that the encoding asks for: the point is −P.
-        let (_, odd) = zero_and_odd(f, &x);
+        let (_, odd) = f.zero_and_odd(&x);
         let x = f.negate_where(!(odd ^ signs), &x);
 
         let x = f.select(found, &x, &curve.zero);
@@ -316,28 +310,9 @@ pub(crate) fn complete<F: Field>(field: F, out: [&mut F::Carried; 3], completed:
     field.mul_to(z, f, g);
 }
 
-/// The lanes that are 0.
-#[inline(always)]
-pub(crate) fn zero_lanes<F: Field>(f: F, a: &F::Carried) -> LaneMask {
-    zero_and_odd(f, a).0
-}
-
-/// The lanes that are 0 and the lanes whose canonical representative is odd.
-#[inline(always)]
-fn zero_and_odd<F: Field>(f: F, a: &F::Carried) -> (LaneMask, LaneMask) {
-    let mut limbs = [ONE; MAX_LANES];
-    f.unpack(a, &mut limbs[..F::LANES]);
-    let (mut zero, mut odd) = (0, 0);
-    for (lane, limbs) in limbs.iter().enumerate() {
-        zero |= LaneMask::from(*limbs == ZERO) << lane;
-        odd |= LaneMask::from(limbs[0] & 1 == 1) << lane;
-    }
-    (zero, odd)
-}
-
 /// The 255 low bits of an encoding.
 #[inline(never)]
-fn load_y(encoding: &[u8; 32]) -> Limbs {
+pub(crate) fn load_y(encoding: &[u8; 32]) -> Limbs {
     let word = |i: usize| {
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&encoding[8 * i..8 * i + 8]);
@@ -359,7 +334,7 @@ fn load_y(encoding: &[u8; 32]) -> Limbs {
 pub(crate) fn compress<F: Field>(f: F, x: &F::Carried, y: &F::Carried) -> [[u8; 32]; MAX_LANES] {
     let mut limbs = [ZERO; MAX_LANES];
     f.unpack(y, &mut limbs[..F::LANES]);
-    let (_, odd) = zero_and_odd(f, x);
+    let (_, odd) = f.zero_and_odd(x);
     let mut encodings = [[0; 32]; MAX_LANES];
     for (lane, encoding) in encodings.iter_mut().enumerate().take(F::LANES) {
         let [l0, l1, l2, l3, l4] = limbs[lane];

@@ -1,8 +1,8 @@
 //! Arithmetic modulo p = 2^255 − 19, one field element per lane.
 //!
 //! Everything above the field is written once, over the trait [`Field`]. What lies below it decides
-//! how lanes are computed: [`portable`] (one lane, 5 × `u64`) and [`fma`] (four lanes, 5 × `f64`);
-//! [`Twice`] makes eight lanes of four.
+//! how lanes are computed: [`portable`] (one lane, 5 × `u64`), [`fma`] (four lanes, 5 × `f64`) and
+//! [`ifma`] (eight lanes, 5 × `u64`); [`Twice`] makes eight lanes of four, or sixteen of eight.
 //!
 //! A lane's value is x = Σ 2^(51 i) x_i. Three classes of limbs are types, so that a value which is
 //! too large for an operation does not compile:
@@ -19,6 +19,7 @@
 use crate::edwards;
 
 pub(crate) mod fma;
+pub(crate) mod ifma;
 pub(crate) mod portable;
 mod twice;
 
@@ -27,6 +28,8 @@ pub(crate) mod tests;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use fma::Fma;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use ifma::Ifma;
 pub(crate) use twice::Twice;
 
 /// The limbs of one lane, radix 2^51.
@@ -38,7 +41,7 @@ pub(crate) const ZERO: Limbs = [0; 5];
 pub(crate) const ONE: Limbs = [1, 0, 0, 0, 0];
 
 /// The most lanes that any field has: the size of per-lane arrays.
-pub(crate) const MAX_LANES: usize = 8;
+pub(crate) const MAX_LANES: usize = 16;
 
 /// The most products that may be added into one loose element: F = 2Z² − Y² + X² of a doubling has
 /// four.
@@ -49,7 +52,21 @@ pub(crate) const LOOSE_TERMS: usize = 4;
 pub(crate) const TABLE_ROWS: usize = 13;
 
 /// One bit per lane, lane 0 lowest.
-pub(crate) type LaneMask = u8;
+pub(crate) type LaneMask = u16;
+
+/// Applies a function of vectors limb by limb.
+macro_rules! limbwise {
+    (|$($x:ident),+| $body:expr) => {{
+        macro_rules! limb {
+            ($k:literal) => {{
+                $(let $x = $x[$k];)+
+                $body
+            }};
+        }
+        [limb!(0), limb!(1), limb!(2), limb!(3), limb!(4)]
+    }};
+}
+pub(crate) use limbwise;
 
 /// A computation that is compiled as a function of its own.
 ///
@@ -122,6 +139,31 @@ pub(crate) trait Field: Copy {
     fn sub_loose(self, a: &Self::Loose, b: &Self::Loose) -> Self::Loose;
     /// Carries a loose element.
     fn carry(self, a: &Self::Loose) -> Self::Carried;
+
+    /// The lanes that are 0 and the lanes whose canonical representative is odd.
+    #[inline(always)]
+    fn zero_and_odd(self, a: &Self::Carried) -> (LaneMask, LaneMask) {
+        let mut limbs = [ONE; MAX_LANES];
+        self.unpack(a, &mut limbs[..Self::LANES]);
+        let (mut zero, mut odd) = (0, 0);
+        for (lane, limbs) in limbs.iter().enumerate().take(Self::LANES) {
+            zero |= LaneMask::from(*limbs == ZERO) << lane;
+            odd |= LaneMask::from(limbs[0] & 1 == 1) << lane;
+        }
+        (zero, odd)
+    }
+    /// The 255 low bits of each lane's encoding, and the lanes whose bit 255 is set. Has
+    /// [`Self::LANES`] entries.
+    #[inline(always)]
+    fn load_encodings(self, encodings: &[[u8; 32]]) -> (Self::Carried, LaneMask) {
+        let mut limbs = [ZERO; MAX_LANES];
+        let mut signs = 0;
+        for (lane, encoding) in encodings.iter().enumerate().take(Self::LANES) {
+            limbs[lane] = edwards::load_y(encoding);
+            signs |= LaneMask::from(encoding[31] >> 7) << lane;
+        }
+        (self.pack(&limbs[..Self::LANES]), signs)
+    }
 
     /// Writes (Y+X, Y−X, Z, 2dT) of every lane into row `row` of that lane's table. `table` holds
     /// [`TABLE_ROWS`] rows for each lane, lane after lane.

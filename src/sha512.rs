@@ -1,17 +1,20 @@
-//! SHA-512(R ‖ A ‖ M), four messages at once.
+//! SHA-512(R ‖ A ‖ M), four or eight messages at once.
 //!
-//! Messages of one call are sorted by their number of blocks and hashed four at a time; a lane
+//! Messages of one call are sorted by their number of blocks and hashed one to a lane; a lane
 //! whose message is shorter than its neighbours' hands over its digest at its last block and idles.
 //! A lone message goes to `sha2`, as do all messages of the portable backend.
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod avx512;
 
 use sha2::{Digest, Sha512};
 
-/// Messages per vector.
-pub(crate) const LANES: usize = 4;
+/// The most messages of any vector.
+const MAX_LANES: usize = 8;
 const BLOCK: usize = 128;
 
 /// What is hashed for one signature.
@@ -22,20 +25,39 @@ pub(crate) struct Preimage<'a> {
     pub(crate) message: &'a [u8],
 }
 
-/// Four 64-bit words, one per message. A value of the implementing type is a token that proves the
-/// CPU's features.
+/// 64-bit words, one per message. A value of the implementing type is a token that proves the CPU's
+/// features.
 pub(crate) trait WordLanes: Copy {
+    /// Messages per vector, at most [`MAX_LANES`].
+    const LANES: usize;
     type W: Copy;
     fn splat(self, x: u64) -> Self::W;
-    fn store(self, x: Self::W) -> [u64; LANES];
-    /// The sixteen big-endian words of one block per lane.
-    fn load(self, blocks: [&[u8; BLOCK]; LANES]) -> [Self::W; 16];
+    /// Into the first [`Self::LANES`] of `out`.
+    fn store(self, x: Self::W, out: &mut [u64; MAX_LANES]);
+    /// The sixteen big-endian words of one block per lane, the first [`Self::LANES`] of `blocks`.
+    fn load(self, blocks: &[&[u8; BLOCK]; MAX_LANES]) -> [Self::W; 16];
     fn add(self, a: Self::W, b: Self::W) -> Self::W;
     fn xor(self, a: Self::W, b: Self::W) -> Self::W;
     fn and(self, a: Self::W, b: Self::W) -> Self::W;
     fn shift_right<const N: i32>(self, x: Self::W) -> Self::W;
     /// `M` is 64 − `N`.
     fn rotate_right<const N: i32, const M: i32>(self, x: Self::W) -> Self::W;
+
+    /// a ⊕ b ⊕ c
+    #[inline(always)]
+    fn xor3(self, a: Self::W, b: Self::W, c: Self::W) -> Self::W {
+        self.xor(self.xor(a, b), c)
+    }
+    /// The bits of f where e has a one, those of g elsewhere: Ch(e, f, g).
+    #[inline(always)]
+    fn choose(self, e: Self::W, f: Self::W, g: Self::W) -> Self::W {
+        self.xor(g, self.and(e, self.xor(f, g)))
+    }
+    /// Of each three bits what two of them are: Maj(a, b, c).
+    #[inline(always)]
+    fn majority(self, a: Self::W, b: Self::W, c: Self::W) -> Self::W {
+        self.xor(b, self.and(self.xor(a, b), self.xor(b, c)))
+    }
 }
 
 /// The digest of one message.
@@ -47,8 +69,7 @@ pub(crate) fn digest(preimage: &Preimage<'_>) -> [u8; 64] {
     hash.finalize().into()
 }
 
-/// The digest of every message, at most 256 of them, `LANES` at a time. `order` is scratch memory of
-/// the same length.
+/// The digest of every message, at most 256 of them. `order` is scratch memory of the same length.
 #[inline(always)]
 pub(crate) fn digests<W: WordLanes>(
     w: W,
@@ -60,7 +81,7 @@ pub(crate) fn digests<W: WordLanes>(
         *place = i as u8;
     }
     order.sort_unstable_by_key(|&i| preimages[usize::from(i)].blocks());
-    for group in order.chunks(LANES) {
+    for group in order.chunks(W::LANES) {
         if let [lone] = group {
             digests[usize::from(*lone)] = digest(&preimages[usize::from(*lone)]);
         } else {
@@ -112,7 +133,7 @@ impl Preimage<'_> {
     }
 }
 
-/// The digests of `group`, two to [`LANES`] messages sorted by their number of blocks.
+/// The digests of `group`, two to [`WordLanes::LANES`] messages sorted by their number of blocks.
 #[inline(always)]
 fn digest_group<W: WordLanes>(
     w: W,
@@ -120,10 +141,8 @@ fn digest_group<W: WordLanes>(
     group: &[u8],
     digests: &mut [[u8; 64]],
 ) {
-    // Lanes without a message repeat the last one.
-    let lane = |i: usize| &preimages[usize::from(group[i.min(group.len() - 1)])];
-    let lanes = [lane(0), lane(1), lane(2), lane(3)];
-    let mut scratch = [[0; BLOCK]; LANES];
+    let last = &preimages[usize::from(group[group.len() - 1])];
+    let mut scratch = [[0; BLOCK]; MAX_LANES];
     let mut state = [
         w.splat(INITIAL[0]),
         w.splat(INITIAL[1]),
@@ -134,20 +153,24 @@ fn digest_group<W: WordLanes>(
         w.splat(INITIAL[6]),
         w.splat(INITIAL[7]),
     ];
-    for index in 0..lanes[LANES - 1].blocks() {
-        let [s0, s1, s2, s3] = &mut scratch;
-        let block = w.load([
-            lanes[0].block(index, s0),
-            lanes[1].block(index, s1),
-            lanes[2].block(index, s2),
-            lanes[3].block(index, s3),
-        ]);
-        state = compress(w, state, block);
-        for (lane, &i) in group.iter().enumerate() {
-            if lanes[lane].blocks() == index + 1 {
-                let digest = &mut digests[usize::from(i)];
-                for (bytes, word) in digest.chunks_exact_mut(8).zip(&state) {
-                    bytes.copy_from_slice(&w.store(*word)[lane].to_be_bytes());
+    for index in 0..last.blocks() {
+        // Lanes without a message have a block of zeros.
+        let mut blocks = [&[0; BLOCK]; MAX_LANES];
+        for ((block, scratch), &i) in blocks.iter_mut().zip(&mut scratch).zip(group) {
+            *block = preimages[usize::from(i)].block(index, scratch);
+        }
+        state = compress(w, state, w.load(&blocks));
+        // The shortest messages are the first lanes.
+        let ends = |i: &u8| preimages[usize::from(*i)].blocks() == index + 1;
+        if group.iter().any(ends) {
+            let mut words = [[0; MAX_LANES]; 8];
+            for (words, word) in words.iter_mut().zip(&state) {
+                w.store(*word, words);
+            }
+            for (lane, i) in group.iter().enumerate().filter(|(_, i)| ends(i)) {
+                let digest = &mut digests[usize::from(*i)];
+                for (bytes, words) in digest.chunks_exact_mut(8).zip(&words) {
+                    bytes.copy_from_slice(&words[lane].to_be_bytes());
                 }
             }
         }
@@ -157,29 +180,23 @@ fn digest_group<W: WordLanes>(
 /// The compression function (FIPS 180-4, section 6.4.2).
 #[inline(always)]
 fn compress<W: WordLanes>(w: W, state: [W::W; 8], mut block: [W::W; 16]) -> [W::W; 8] {
-    macro_rules! xor3 {
-        ($a:expr, $b:expr, $c:expr) => {
-            w.xor(w.xor($a, $b), $c)
-        };
-    }
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = state;
     macro_rules! round {
         ($t:expr, $i:literal) => {{
-            let sigma1 = xor3!(
+            let sigma1 = w.xor3(
                 w.rotate_right::<14, 50>(e),
                 w.rotate_right::<18, 46>(e),
-                w.rotate_right::<41, 23>(e)
+                w.rotate_right::<41, 23>(e),
             );
-            let choose = w.xor(g, w.and(e, w.xor(f, g)));
+            let choose = w.choose(e, f, g);
             let constant = w.add(block[$i], w.splat(ROUND[$t + $i]));
             let t1 = w.add(w.add(h, constant), w.add(sigma1, choose));
-            let sigma0 = xor3!(
+            let sigma0 = w.xor3(
                 w.rotate_right::<28, 36>(a),
                 w.rotate_right::<34, 30>(a),
-                w.rotate_right::<39, 25>(a)
+                w.rotate_right::<39, 25>(a),
             );
-            let a_xor_b = w.xor(a, b);
-            let majority = w.xor(b, w.and(a_xor_b, w.xor(b, c)));
+            let majority = w.majority(a, b, c);
             h = g;
             g = f;
             f = e;
@@ -193,15 +210,15 @@ fn compress<W: WordLanes>(w: W, state: [W::W; 8], mut block: [W::W; 16]) -> [W::
     macro_rules! schedule {
         ($i:literal) => {{
             let (x, y) = (block[($i + 1) % 16], block[($i + 14) % 16]);
-            let s0 = xor3!(
+            let s0 = w.xor3(
                 w.rotate_right::<1, 63>(x),
                 w.rotate_right::<8, 56>(x),
-                w.shift_right::<7>(x)
+                w.shift_right::<7>(x),
             );
-            let s1 = xor3!(
+            let s1 = w.xor3(
                 w.rotate_right::<19, 45>(y),
                 w.rotate_right::<61, 3>(y),
-                w.shift_right::<6>(y)
+                w.shift_right::<6>(y),
             );
             block[$i] = w.add(w.add(block[$i], s0), w.add(block[($i + 9) % 16], s1));
         }};
@@ -334,21 +351,22 @@ mod tests {
 
     /// The vector's instructions in plain Rust.
     #[derive(Clone, Copy)]
-    struct Model;
+    struct Model<const LANES: usize>;
 
-    impl WordLanes for Model {
+    impl<const LANES: usize> WordLanes for Model<LANES> {
+        const LANES: usize = LANES;
         type W = [u64; LANES];
         fn splat(self, x: u64) -> Self::W {
             [x; LANES]
         }
-        fn store(self, x: Self::W) -> [u64; LANES] {
-            x
+        fn store(self, x: Self::W, out: &mut [u64; MAX_LANES]) {
+            out[..LANES].copy_from_slice(&x);
         }
-        fn load(self, blocks: [&[u8; BLOCK]; LANES]) -> [Self::W; 16] {
+        fn load(self, blocks: &[&[u8; BLOCK]; MAX_LANES]) -> [Self::W; 16] {
             core::array::from_fn(|word| {
-                blocks.map(|block| {
-                    let bytes = block[8 * word..8 * word + 8].try_into().expect("eight bytes");
-                    u64::from_be_bytes(bytes)
+                core::array::from_fn(|lane| {
+                    let bytes = blocks[lane][8 * word..8 * word + 8].try_into();
+                    u64::from_be_bytes(bytes.expect("eight bytes"))
                 })
             })
         }
@@ -400,7 +418,8 @@ mod tests {
 
     #[test]
     fn model_equals_sha2() {
-        against_sha2(Model);
+        against_sha2(Model::<4>);
+        against_sha2(Model::<8>);
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -408,6 +427,9 @@ mod tests {
     fn cpu_equals_sha2() {
         if let Some(avx2) = crate::field::fma::avx2::Avx2::detect() {
             against_sha2(avx2);
+        }
+        if let Some(avx512) = crate::field::ifma::avx512::Avx512::detect() {
+            against_sha2(avx512);
         }
     }
 }

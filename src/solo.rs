@@ -8,9 +8,9 @@
 //! encodings because the rules on bytes let only a canonical R get here where encodings count.
 
 use crate::digits::{Digits, WIDTH};
-use crate::edwards::{Curve, D2, EdwardsPoint, ProjectivePoint, zero_lanes};
-use crate::field::fma::{self, AffineRow, BASE_TABLES, Carried, Fma, Quad, limbwise};
-use crate::field::{Field, Limbs, MAX_LANES, ONE, Routine, TABLE_ROWS, ZERO};
+use crate::edwards::{Curve, D2, EdwardsPoint, ProjectivePoint};
+use crate::field::fma::{self, AffineRow, BASE_TABLES, Carried, Fma, Quad};
+use crate::field::{Field, Limbs, MAX_LANES, ONE, Routine, TABLE_ROWS, ZERO, limbwise};
 use crate::profile::{Equation, halves};
 use crate::scalar::CUT;
 use crate::verify::{IDENTITY, Live};
@@ -268,7 +268,7 @@ fn multi_scalar_mul<Q: Quad>(
     // Places that are written before they are read.
     let mut completed = Completed(sum.0);
     let (mut doubling, mut again) = (Doubling(sum.0), Doubling(sum.0));
-    for position in digits.positions() {
+    for position in digits.positions(1) {
         let digit = position.points[0];
         let row = table[usize::from(digit.unsigned_abs())].negate_if(q, digit < 0);
         completed.set_sum(q, &sum, &row);
@@ -377,7 +377,7 @@ impl<Q: Quad> Routine<Fma<Q>> for Decide<'_> {
         let z = Carried(limbwise!(|c| q.permute::<{ lanes(0, 0, 0, 0) }>(c)));
         let z = f.select(0b1000, &z, &f.pack(&[ZERO; 4]));
         let differences = f.carry_sum(&f.sub(&sum, &z));
-        zero_lanes(f, &differences) & 0b1100 == 0b1100
+        f.zero_and_odd(&differences).0 & 0b1100 == 0b1100
     }
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn multi_scalar_mul<F: Field>(
 ) -> EdwardsPoint<F> {
     let mut sum = EdwardsPoint::identity(curve);
     let mut scratch = CompletedPoint::placeholder(curve);
-    for position in digits.positions() {
+    for position in digits.positions(F::LANES) {
         let last = position.last;
         f.call(AddDigits { sum: &mut sum, scratch: &mut scratch, table, slots, position });
         if !last {

@@ -7,7 +7,7 @@
 
 use crate::Item;
 use crate::digits::Digits;
-use crate::edwards::{CompletedPoint, Curve, EdwardsPoint, ProjectivePoint, compress, zero_lanes};
+use crate::edwards::{CompletedPoint, Curve, EdwardsPoint, ProjectivePoint, compress};
 use crate::field::{Field, LaneMask, MAX_LANES, Routine, TABLE_ROWS};
 use crate::half_size::Relation;
 use crate::profile::{Equation, Profile, halves};
@@ -310,7 +310,7 @@ impl Plan {
 }
 
 /// The slots of lanes that have a block for themselves.
-const OWN_SLOTS: [u8; MAX_LANES] = [0, 1, 2, 3, 4, 5, 6, 7];
+const OWN_SLOTS: [u8; MAX_LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// What the lanes of one field need, for up to [`CHUNK`] signatures.
 pub(crate) struct Workspace<F: Field> {
@@ -557,7 +557,7 @@ impl<F: Field> Routine<F> for Holds<'_, F> {
         }
         // The identity is (0, 1): X = 0 and Y = Z.
         let ProjectivePoint { x, y, z } = &point.projective;
-        zero_lanes(f, x) & zero_lanes(f, &f.carry_sum(&f.sub(y, z)))
+        f.zero_and_odd(x).0 & f.zero_and_odd(&f.carry_sum(&f.sub(y, z))).0
     }
 }
 

@@ -29,7 +29,7 @@
 //! the worst case of every intermediate and so check the bounds of this page on the code that runs.
 //! The products of the CPU instance are generated assembly, tested limb for limb against the model.
 
-use super::{Field, LaneMask, Limbs, MASK51, Routine, TABLE_ROWS, portable};
+use super::{Field, LaneMask, Limbs, MASK51, Routine, TABLE_ROWS, limbwise, portable};
 use crate::basepoint;
 use crate::{edwards, solo};
 
@@ -96,20 +96,6 @@ pub(crate) const MUL_CONSTANTS: [u64; 5] =
 /// The constants in the columns of a square of 15 terms.
 pub(crate) const SQUARE_CONSTANTS: [u64; 5] =
     column_constants(&[1, 1, 2, 2, 3, 2, 2, 1, 1, 0], &[0, 1, 1, 2, 2, 3, 2, 2, 1, 1]);
-
-/// Applies a function of `Quad`'s numbers limb by limb.
-macro_rules! limbwise {
-    (|$($x:ident),+| $body:expr) => {{
-        macro_rules! limb {
-            ($k:literal) => {{
-                $(let $x = $x[$k];)+
-                $body
-            }};
-        }
-        [limb!(0), limb!(1), limb!(2), limb!(3), limb!(4)]
-    }};
-}
-pub(crate) use limbwise;
 
 /// Four `f64` or four 64-bit integers at once, one per lane.
 ///

@@ -4,15 +4,16 @@
 use super::fma::intervals::{self, Biased, Interval, Intervals};
 use super::fma::model::Model;
 use super::fma::{self, BASE_TABLES, CARRIED_BOUND, Fma, ProjectiveRow, Quad};
+use super::ifma::{self, Ifma};
 use super::portable::{self, CARRIED_LIMIT, Portable};
-use super::{Field, Limbs, TABLE_ROWS, Twice};
+use super::{Field, LaneMask, Limbs, TABLE_ROWS, Twice};
 use num_bigint::{BigInt, Sign};
 
-fn p() -> BigInt {
+pub(crate) fn p() -> BigInt {
     (BigInt::from(1) << 255) - 19
 }
 
-fn value(limbs: &[i128; 5]) -> BigInt {
+pub(crate) fn value(limbs: &[i128; 5]) -> BigInt {
     let mut sum = BigInt::from(0);
     for (i, limb) in limbs.iter().enumerate() {
         sum += BigInt::from(*limb) << (51 * i);
@@ -95,7 +96,7 @@ fn against_big_integers<F: Field>(f: F) {
         let (a, b): (Vec<Limbs>, Vec<Limbs>) =
             (0..F::LANES).map(|lane| (at(i + lane), at(31 * i + 7 * lane + 5))).unzip();
         let (x, y) = (f.pack(&a), f.pack(&b));
-        let (p, mask) = (p(), (i % 256) as u8);
+        let (p, mask) = (p(), (i * 0x101 % 0x1_0000) as LaneMask);
         let check = |name: &str, got: &F::Carried, want: &dyn Fn(BigInt, BigInt) -> BigInt| {
             for (lane, got) in unpack(f, got).into_iter().enumerate() {
                 let want = want(integer(&a[lane]), integer(&b[lane]));
@@ -197,6 +198,20 @@ fn fma_on_the_cpu_is_exact() {
     let Some(avx2) = fma::avx2::Avx2::detect() else { return };
     against_big_integers(Fma(avx2));
     against_big_integers(Twice(Fma(avx2)));
+}
+
+#[test]
+fn ifma_model_is_exact() {
+    against_big_integers(Ifma(ifma::model::Model));
+    against_big_integers(Twice(Ifma(ifma::model::Model)));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn ifma_on_the_cpu_is_exact() {
+    let Some(avx512) = ifma::avx512::Avx512::detect() else { return };
+    against_big_integers(Ifma(avx512));
+    against_big_integers(Twice(Ifma(avx512)));
 }
 
 /// Products at the bound of each class against big integers, and the CPU's limbs against the

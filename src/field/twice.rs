@@ -100,6 +100,19 @@ impl<F: Field> Field for Twice<F> {
         (self.0.carry(&a.0), self.0.carry(&a.1))
     }
     #[inline(always)]
+    fn zero_and_odd(self, a: &Self::Carried) -> (LaneMask, LaneMask) {
+        let (zero, odd) = self.0.zero_and_odd(&a.0);
+        let (more_zero, more_odd) = self.0.zero_and_odd(&a.1);
+        (zero | more_zero << F::LANES, odd | more_odd << F::LANES)
+    }
+    #[inline(always)]
+    fn load_encodings(self, encodings: &[[u8; 32]]) -> (Self::Carried, LaneMask) {
+        let (low, high) = encodings.split_at(F::LANES);
+        let ((low, signs), (high, more_signs)) =
+            (self.0.load_encodings(low), self.0.load_encodings(high));
+        ((low, high), signs | more_signs << F::LANES)
+    }
+    #[inline(always)]
     fn store_row(
         self,
         coordinates: [&Self::Carried; 4],

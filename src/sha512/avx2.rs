@@ -5,11 +5,12 @@
 //! As in [`crate::field::fma::avx2`]: every method takes an [`Avx2`], which proves that the CPU has
 //! AVX2.
 
-use super::{BLOCK, LANES, WordLanes};
+use super::{BLOCK, MAX_LANES, WordLanes};
 use crate::field::fma::avx2::{Avx2, avx2, transpose};
 use core::arch::x86_64::*;
 
 impl WordLanes for Avx2 {
+    const LANES: usize = 4;
     type W = __m256i;
 
     #[inline(always)]
@@ -17,14 +18,13 @@ impl WordLanes for Avx2 {
         avx2!(_mm256_set1_epi64x(x as i64))
     }
     #[inline(always)]
-    fn store(self, x: __m256i) -> [u64; LANES] {
-        let mut out = [0u64; LANES];
-        // SAFETY: `out` is 32 writable bytes, the store needs no alignment, and the CPU has AVX.
+    fn store(self, x: __m256i, out: &mut [u64; MAX_LANES]) {
+        // SAFETY: `out` is 64 writable bytes, of which the store takes 32; it needs no alignment, and
+        // the CPU has AVX.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), x) };
-        out
     }
     #[inline(always)]
-    fn load(self, blocks: [&[u8; BLOCK]; LANES]) -> [__m256i; 16] {
+    fn load(self, blocks: &[&[u8; BLOCK]; MAX_LANES]) -> [__m256i; 16] {
         macro_rules! four {
             ($i:literal) => {{
                 let row = |lane: usize| {
