@@ -2,8 +2,6 @@
 //! that enables its CPU features.
 
 use crate::Item;
-#[cfg(target_arch = "x86_64")]
-use crate::edwards::Curve;
 use crate::field::portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::field::{Fma, Ifma, Twice, fma::avx2::Avx2, ifma::avx512::Avx512};
@@ -49,9 +47,7 @@ impl Backend {
         match self {
             Self::Portable => &[],
             Self::Avx2 => &["avx2", "fma"],
-            Self::Avx512 => {
-                &["avx2", "fma", "avx512f", "avx512dq", "avx512vl", "avx512bw", "avx512ifma"]
-            }
+            Self::Avx512 => &["avx512f", "avx512dq", "avx512vl", "avx512bw", "avx512ifma"],
         }
     }
 
@@ -63,7 +59,7 @@ impl Backend {
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => Avx2::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => Avx512::detect().is_some() && Avx2::detect().is_some(),
+            Self::Avx512 => Avx512::detect().is_some(),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx2 | Self::Avx512 => false,
         }
@@ -86,9 +82,9 @@ impl Backend {
     /// of the report.
     pub fn self_test(self) -> Result<SelfTest, BackendError> {
         let mut engine = Engine::new(self).ok_or(BackendError::Unavailable(self))?;
-        // In another mode the engine would step aside, and other paths would be tested.
+        // In another mode the engine would step aside, and another backend would be tested.
         #[cfg(target_arch = "x86_64")]
-        if self != Self::Portable && !float_mode_is_default() {
+        if self == Self::Avx2 && !float_mode_is_default() {
             return Err(BackendError::FloatMode(self));
         }
         Ok(selftest::run(self, &mut engine))
@@ -217,14 +213,11 @@ pub(crate) struct Avx2Engine {
     portable: Workspace<Portable>,
 }
 
-/// A workspace for groups, and what lone signatures need: they take the path of AVX2.
 #[cfg(target_arch = "x86_64")]
 pub(crate) struct Avx512Engine {
     token: Avx512,
     hash: HashBuffers,
     eight: Workspace<Ifma<Avx512>>,
-    lone: Fma<Avx2>,
-    lone_curve: Curve<Fma<Avx2>>,
 }
 
 impl Engine {
@@ -249,13 +242,11 @@ impl Engine {
             }
             #[cfg(target_arch = "x86_64")]
             Backend::Avx512 => {
-                let (token, lone) = (Avx512::detect()?, Fma(Avx2::detect()?));
+                let token = Avx512::detect()?;
                 Some(Self::Avx512(Box::new(Avx512Engine {
                     token,
                     hash: HashBuffers::new(),
                     eight: Workspace::new(Ifma(token), MAX_SHARED),
-                    lone,
-                    lone_curve: Curve::new(lone),
                 })))
             }
             #[cfg(not(target_arch = "x86_64"))]
@@ -289,9 +280,8 @@ impl Engine {
             }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(engine) => {
-                let default_mode = float_mode_is_default();
-                // SAFETY: `engine.token` and `engine.lone` prove all features.
-                unsafe { verify_avx512(engine, default_mode, request, items, verdicts) };
+                // SAFETY: `engine.token` proves all features.
+                unsafe { verify_avx512(engine, request, items, verdicts) };
                 false
             }
         }
@@ -372,31 +362,25 @@ unsafe fn verify_avx2(
     }
 }
 
-/// How many of the `rest` signatures that are left beside full groups of eight go alone; the others are
-/// one more group, filled in part. Measured: docs/performance.md.
+/// Of so many signatures that are left beside full groups of eight, the most that go two by two; more are
+/// a group, filled in part. Measured: docs/performance.md.
 #[cfg(target_arch = "x86_64")]
-const fn lone(rest: usize) -> usize {
-    match rest {
-        1 | 2 => rest,
-        _ => 0,
-    }
-}
+const MOST_IN_PAIRS: usize = 6;
 
-/// Groups of eight, and one or two alone if `lone_allowed`.
+/// Groups of eight, and pairs.
 ///
 /// # Safety
 ///
-/// The CPU has AVX2, FMA, and AVX-512 F, DQ, VL, BW and IFMA.
+/// The CPU has AVX-512 F, DQ, VL, BW and IFMA.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl,avx512bw,avx512ifma")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx512ifma")]
 unsafe fn verify_avx512(
     engine: &mut Avx512Engine,
-    lone_allowed: bool,
     request: Request,
     items: &[Item<'_>],
     verdicts: &mut [bool],
 ) {
-    let Avx512Engine { token, hash, eight, lone: lone_field, lone_curve } = engine;
+    let Avx512Engine { token, hash, eight } = engine;
     let f = Ifma(*token);
     for (items, verdicts) in items.chunks(CHUNK).zip(verdicts.chunks_mut(CHUNK)) {
         let mut live = Live::admit(request.profile, items, verdicts);
@@ -406,10 +390,11 @@ unsafe fn verify_avx512(
         let plan = Plan::new(&mut live, &TAIL_COSTS, MAX_SHARED, request.half_size);
         eight.decide_shared(f, &live, &plan, verdicts);
         for signatures in plan.unshared() {
-            let alone = if lone_allowed { lone(signatures.len() % 8) } else { 0 };
-            let (eights, alone) = signatures.split_at(signatures.len() - alone);
+            let rest = signatures.len() % 8;
+            let in_pairs = if rest > MOST_IN_PAIRS { 0 } else { rest };
+            let (eights, pairs) = signatures.split_at(signatures.len() - in_pairs);
             eight.decide(f, &live, eights, verdicts);
-            solo::decide(*lone_field, lone_curve, &live, alone, verdicts);
+            solo::decide(f, &eight.curve, &live, pairs, verdicts);
         }
     }
 }

@@ -31,7 +31,8 @@
 
 use super::{Field, LaneMask, Limbs, MASK51, Routine, TABLE_ROWS, limbwise, portable};
 use crate::basepoint;
-use crate::{edwards, solo};
+use crate::edwards;
+use crate::solo::{self, Coordinates};
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -227,28 +228,33 @@ pub(crate) trait Quad: Copy {
 
     /// As [`solo::double`].
     #[inline(always)]
-    fn lone_double(self, out: &mut [Self::F; 5], point: &[Self::F; 5]) {
-        *out = solo::double(self, point);
+    fn lone_double(self, out: &mut Carried<Self::F>, point: &Carried<Self::F>) {
+        *out = solo::double(Fma(self), point);
     }
     /// As [`solo::add`].
     #[inline(always)]
-    fn lone_add(self, out: &mut [Self::F; 5], point: &[Self::F; 5], cached: &[Self::F; 5]) {
-        *out = solo::add(self, point, cached);
+    fn lone_add(
+        self,
+        out: &mut Carried<Self::F>,
+        point: &Carried<Self::F>,
+        cached: &Carried<Self::F>,
+    ) {
+        *out = solo::add(Fma(self), point, cached);
     }
     /// As [`solo::doubling`].
     #[inline(always)]
-    fn lone_doubling(self, out: &mut [Self::F; 5], completed: &[Self::F; 5]) {
-        *out = solo::doubling(self, completed);
+    fn lone_doubling(self, out: &mut Carried<Self::F>, completed: &Carried<Self::F>) {
+        *out = solo::doubling(Fma(self), completed);
     }
     /// As [`solo::doubling`] after [`solo::double`].
     #[inline(always)]
-    fn lone_double_doubling(self, out: &mut [Self::F; 5], point: &[Self::F; 5]) {
-        *out = solo::doubling(self, &solo::double(self, point));
+    fn lone_double_doubling(self, out: &mut Carried<Self::F>, point: &Carried<Self::F>) {
+        *out = solo::doubling(Fma(self), &solo::double(Fma(self), point));
     }
     /// As [`solo::adding`].
     #[inline(always)]
-    fn lone_adding(self, out: &mut [Self::F; 5], completed: &[Self::F; 5]) {
-        *out = solo::adding(self, completed);
+    fn lone_adding(self, out: &mut Carried<Self::F>, completed: &Carried<Self::F>) {
+        *out = solo::adding(Fma(self), completed);
     }
 }
 
@@ -590,5 +596,55 @@ impl<Q: Quad> Field for Fma<Q> {
     #[inline(always)]
     fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output {
         self.0.enter(f, routine)
+    }
+}
+
+impl<Q: Quad> Coordinates for Fma<Q> {
+    #[inline(always)]
+    fn permute<const CONTROL: i32>(self, a: &Self::Carried) -> Self::Carried {
+        let a = a.0;
+        Carried(limbwise!(|a| self.0.permute::<CONTROL>(a)))
+    }
+    #[inline(always)]
+    fn permute_loose<const CONTROL: i32>(self, a: &Self::Loose) -> Self::Loose {
+        let a = a.0;
+        Loose(limbwise!(|a| self.0.permute_int::<CONTROL>(a)))
+    }
+    #[inline(always)]
+    fn negate_lanes(self, mask: LaneMask, a: &Self::Loose) -> Self::Loose {
+        let a = a.0;
+        Loose(limbwise!(|a| self.0.negate_lanes(mask, a)))
+    }
+    #[inline(always)]
+    fn shift_lanes(self, n: [u64; 4], a: &Self::Loose) -> Self::Loose {
+        let a = a.0;
+        Loose(limbwise!(|a| self.0.shift_lanes(n, a)))
+    }
+    #[inline(always)]
+    fn load_base(self, table: &[Self::AffineRow], digits: &[i16]) -> Self::Carried {
+        let [y_plus_x, y_minus_x, xy2d, last] = &table[usize::from(digits[0].unsigned_abs())].0;
+        let low = |i: usize, z: f64| self.0.load([z, xy2d[i], y_minus_x[i], y_plus_x[i]]);
+        let top = self.0.load([0.0, last[2], last[1], last[0]]);
+        Carried([low(0, 2.0), low(1, 0.0), low(2, 0.0), low(3, 0.0), top])
+    }
+    #[inline(always)]
+    fn lone_double(self, out: &mut Self::Carried, point: &Self::Carried) {
+        self.0.lone_double(out, point);
+    }
+    #[inline(always)]
+    fn lone_add(self, out: &mut Self::Carried, point: &Self::Carried, cached: &Self::Carried) {
+        self.0.lone_add(out, point, cached);
+    }
+    #[inline(always)]
+    fn lone_doubling(self, out: &mut Self::Carried, completed: &Self::Carried) {
+        self.0.lone_doubling(out, completed);
+    }
+    #[inline(always)]
+    fn lone_double_doubling(self, out: &mut Self::Carried, point: &Self::Carried) {
+        self.0.lone_double_doubling(out, point);
+    }
+    #[inline(always)]
+    fn lone_adding(self, out: &mut Self::Carried, completed: &Self::Carried) {
+        self.0.lone_adding(out, completed);
     }
 }

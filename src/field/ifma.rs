@@ -26,6 +26,7 @@
 
 use super::{Field, LaneMask, Limbs, MASK51, Routine, limbwise};
 use crate::basepoint;
+use crate::solo::Coordinates;
 
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -97,6 +98,15 @@ pub(crate) trait Octet: Copy {
     /// The same.
     fn pick_affine(self, table: &[AffineRow], digits: &[i16]) -> ([[Self::W; 5]; 3], LaneMask);
 
+    // Across lanes, in each half.
+
+    /// The lanes that the four two-bit fields of `CONTROL` name, the lowest field's first.
+    fn permute<const CONTROL: i32>(self, x: Self::W) -> Self::W;
+    /// x · 2^n mod 2^64 with the lane's n; 0 for n = 64.
+    fn shift_lanes(self, n: [u64; 4], x: Self::W) -> Self::W;
+    /// Lanes (2, 2dxy, y − x, y + x) of one row in each half.
+    fn load_base(self, rows: [&AffineRow; 2]) -> [Self::W; 5];
+
     /// As [`Field::enter`].
     fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output;
 }
@@ -108,7 +118,7 @@ pub(crate) trait Octet: Copy {
 #[repr(C, align(64))]
 pub(crate) struct ProjectiveRow(pub(crate) [[u64; 8]; 3]);
 
-/// The words of y+x and three of 2dxy, those of y−x and the other two.
+/// The words of y+x and three of 2dxy, those of y−x and the other two, and 2.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct AffineRow(pub(crate) [[u64; 8]; 2]);
@@ -124,7 +134,7 @@ const fn base_table(rows: &[[Limbs; 3]; basepoint::ROWS]) -> [AffineRow; basepoi
         let [a, b, t] = &rows[row];
         out[row] = AffineRow([
             [a[0], a[1], a[2], a[3], a[4], t[0], t[1], t[2]],
-            [b[0], b[1], b[2], b[3], b[4], t[3], t[4], 0],
+            [b[0], b[1], b[2], b[3], b[4], t[3], t[4], 2],
         ]);
         row += 1;
     }
@@ -326,8 +336,13 @@ impl<O: Octet> Field for Ifma<O> {
     }
     #[inline(always)]
     fn pack(self, limbs: &[Limbs]) -> Self::Carried {
-        let column = |k: usize| self.0.load(core::array::from_fn(|lane| limbs[lane][k]));
-        Carried([column(0), column(1), column(2), column(3), column(4)])
+        let mut columns = [[0; 8]; 5];
+        for (lane, limbs) in limbs.iter().enumerate().take(8) {
+            for (column, limb) in columns.iter_mut().zip(limbs) {
+                column[lane] = *limb;
+            }
+        }
+        Carried(limbwise!(|columns| self.0.load(columns)))
     }
     #[inline(always)]
     fn unpack(self, a: &Self::Carried, limbs: &mut [Limbs]) {
@@ -491,5 +506,34 @@ impl<O: Octet> Field for Ifma<O> {
     #[inline(always)]
     fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output {
         self.0.enter(f, routine)
+    }
+}
+
+impl<O: Octet> Coordinates for Ifma<O> {
+    #[inline(always)]
+    fn permute<const CONTROL: i32>(self, a: &Self::Carried) -> Self::Carried {
+        let a = a.0;
+        Carried(limbwise!(|a| self.0.permute::<CONTROL>(a)))
+    }
+    #[inline(always)]
+    fn permute_loose<const CONTROL: i32>(self, a: &Self::Loose) -> Self::Loose {
+        let a = a.0;
+        Loose(limbwise!(|a| self.0.permute::<CONTROL>(a)))
+    }
+    #[inline(always)]
+    fn negate_lanes(self, mask: LaneMask, a: &Self::Loose) -> Self::Loose {
+        let (o, a) = (self.0, a.0);
+        let zero = o.splat(0);
+        Loose(limbwise!(|a| o.select(mask | mask << 4, o.sub(zero, a), a)))
+    }
+    #[inline(always)]
+    fn shift_lanes(self, n: [u64; 4], a: &Self::Loose) -> Self::Loose {
+        let a = a.0;
+        Loose(limbwise!(|a| self.0.shift_lanes(n, a)))
+    }
+    #[inline(always)]
+    fn load_base(self, table: &[Self::AffineRow], digits: &[i16]) -> Self::Carried {
+        let row = |point: usize| &table[usize::from(digits[point].unsigned_abs())];
+        Carried(self.0.load_base([row(0), row(1)]))
     }
 }

@@ -299,7 +299,7 @@ fn fma_formulas_of_one_point_equal_the_model_limb_for_limb() {
 
 #[cfg(target_arch = "x86_64")]
 fn lone_formulas<Q: Quad>(q: Q, operands: &[[[f64; 4]; 5]; 2]) -> [[[f64; 4]; 5]; 5] {
-    let [a, b] = operands.map(|limbs| limbs.map(|limb| q.load(limb)));
+    let [a, b] = operands.map(|limbs| fma::Carried(limbs.map(|limb| q.load(limb))));
     let mut out = [b; 5];
     let [double, sum, doubling, both, adding] = &mut out;
     q.lone_double(double, &a);
@@ -307,7 +307,7 @@ fn lone_formulas<Q: Quad>(q: Q, operands: &[[[f64; 4]; 5]; 2]) -> [[[f64; 4]; 5]
     q.lone_doubling(doubling, &a);
     q.lone_double_doubling(both, &a);
     q.lone_adding(adding, &a);
-    out.map(|limbs| limbs.map(|limb| q.store(limb)))
+    out.map(|carried| carried.0.map(|limb| q.store(limb)))
 }
 
 /// What each step makes of the operands.

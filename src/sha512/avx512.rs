@@ -29,14 +29,19 @@ impl WordLanes for Avx512 {
         )));
         macro_rules! eight {
             ($i:literal) => {{
-                let row = |lane: usize| {
-                    let bytes = &blocks[lane][64 * $i..64 * $i + 64];
-                    // SAFETY: `bytes` is 64 readable bytes, the load needs no alignment, and the CPU
-                    // has AVX-512 F.
-                    let row = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
-                    avx512!(_mm512_shuffle_epi8(row, order))
-                };
-                transpose(self, [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)])
+                macro_rules! row {
+                    ($lane:literal) => {{
+                        let bytes = &blocks[$lane][64 * $i..64 * $i + 64];
+                        // SAFETY: `bytes` is 64 readable bytes, the load needs no alignment, and the
+                        // CPU has AVX-512 F.
+                        let row = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+                        avx512!(_mm512_shuffle_epi8(row, order))
+                    }};
+                }
+                transpose(
+                    self,
+                    [row!(0), row!(1), row!(2), row!(3), row!(4), row!(5), row!(6), row!(7)],
+                )
             }};
         }
         let [a, b, c, d, e, f, g, h] = eight!(0);

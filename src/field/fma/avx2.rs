@@ -336,30 +336,35 @@ impl Quad for Avx2 {
     }
 
     #[inline(always)]
-    fn lone_double(self, out: &mut [__m256d; 5], point: &[__m256d; 5]) {
+    fn lone_double(self, out: &mut Carried<__m256d>, point: &Carried<__m256d>) {
         // SAFETY: `self` proves AVX2 and FMA; `out` is an exclusive reference: it may be written, and
         // overlaps no operand.
-        unsafe { kernels::lone_double(out, point) }
+        unsafe { kernels::lone_double(place(out), &point.0) }
     }
     #[inline(always)]
-    fn lone_add(self, out: &mut [__m256d; 5], point: &[__m256d; 5], cached: &[__m256d; 5]) {
+    fn lone_add(
+        self,
+        out: &mut Carried<__m256d>,
+        point: &Carried<__m256d>,
+        cached: &Carried<__m256d>,
+    ) {
         // SAFETY: as in `lone_double`.
-        unsafe { kernels::lone_add(out, point, cached) }
+        unsafe { kernels::lone_add(place(out), &point.0, &cached.0) }
     }
     #[inline(always)]
-    fn lone_doubling(self, out: &mut [__m256d; 5], completed: &[__m256d; 5]) {
+    fn lone_doubling(self, out: &mut Carried<__m256d>, completed: &Carried<__m256d>) {
         // SAFETY: as in `lone_double`.
-        unsafe { kernels::lone_doubling(out, completed) }
+        unsafe { kernels::lone_doubling(place(out), &completed.0) }
     }
     #[inline(always)]
-    fn lone_double_doubling(self, out: &mut [__m256d; 5], point: &[__m256d; 5]) {
+    fn lone_double_doubling(self, out: &mut Carried<__m256d>, point: &Carried<__m256d>) {
         // SAFETY: as in `lone_double`.
-        unsafe { kernels::lone_double_doubling(out, point) }
+        unsafe { kernels::lone_double_doubling(place(out), &point.0) }
     }
     #[inline(always)]
-    fn lone_adding(self, out: &mut [__m256d; 5], completed: &[__m256d; 5]) {
+    fn lone_adding(self, out: &mut Carried<__m256d>, completed: &Carried<__m256d>) {
         // SAFETY: as in `lone_double`.
-        unsafe { kernels::lone_adding(out, completed) }
+        unsafe { kernels::lone_adding(place(out), &completed.0) }
     }
 }
 

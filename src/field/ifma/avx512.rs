@@ -79,18 +79,20 @@ pub(crate) fn transpose(_: Avx512, rows: [__m512i; 8]) -> [__m512i; 8] {
 
 /// The same for rows of four.
 #[inline(always)]
-fn transpose_halves(q: Avx512, rows: [&[u8; 32]; 8]) -> [__m512i; 4] {
-    let row = |lane: usize| {
-        // SAFETY: the reference is to 32 readable bytes, the load needs no alignment, and the CPU has
-        // AVX.
-        unsafe { _mm256_loadu_si256(rows[lane].as_ptr().cast()) }
-    };
-    let _ = q;
+fn transpose_halves(_: Avx512, rows: [&[u8; 32]; 8]) -> [__m512i; 4] {
+    macro_rules! row {
+        ($lane:expr) => {{
+            // SAFETY: the reference is to 32 readable bytes, the load needs no alignment, and the CPU
+            // has AVX.
+            unsafe { _mm256_loadu_si256(rows[$lane].as_ptr().cast()) }
+        }};
+    }
     // Rows i and i + 4 side by side.
     macro_rules! both {
         ($i:literal) => {{
-            let low = avx512!(_mm512_castsi256_si512(row($i)));
-            avx512!(_mm512_inserti64x4::<1>(low, row($i + 4)))
+            let (low, high) = (row!($i), row!($i + 4));
+            let low = avx512!(_mm512_castsi256_si512(low));
+            avx512!(_mm512_inserti64x4::<1>(low, high))
         }};
     }
     let (ae, bf, cg, dh) = (both!(0), both!(1), both!(2), both!(3));
@@ -284,8 +286,24 @@ impl Octet for Avx512 {
         let negative = negative(self, [d(0), d(1), d(2), d(3), d(4), d(5), d(6), d(7)]);
         macro_rules! group {
             ($group:literal) => {{
-                let row = |lane: usize| load(self, &rows[lane][$group]);
-                transpose(self, [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)])
+                macro_rules! lane {
+                    ($i:literal) => {
+                        load(self, &rows[$i][$group])
+                    };
+                }
+                transpose(
+                    self,
+                    [
+                        lane!(0),
+                        lane!(1),
+                        lane!(2),
+                        lane!(3),
+                        lane!(4),
+                        lane!(5),
+                        lane!(6),
+                        lane!(7),
+                    ],
+                )
             }};
         }
         let [a0, a1, a2, a3, a4, t0, t1, t2] = group!(0);
@@ -305,6 +323,39 @@ impl Octet for Avx512 {
         ([[a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4], [t0, t1, t2, t3, t4]], negative)
     }
 
+    #[inline(always)]
+    fn permute<const CONTROL: i32>(self, x: __m512i) -> __m512i {
+        avx512!(_mm512_permutex_epi64::<CONTROL>(x))
+    }
+    #[inline(always)]
+    fn shift_lanes(self, n: [u64; 4], x: __m512i) -> __m512i {
+        let [a, b, c, d] = n.map(|n| n as i64);
+        avx512!(_mm512_sllv_epi64(x, _mm512_setr_epi64(a, b, c, d, a, b, c, d)))
+    }
+    #[inline(always)]
+    fn load_base(self, rows: [&AffineRow; 2]) -> [__m512i; 5] {
+        let [AffineRow([a, b]), AffineRow([c, d])] = rows;
+        let (a, b, c, d) = (load(self, a), load(self, b), load(self, c), load(self, d));
+        // Words 0 … 7 are those of the first group, 8 … 15 those of the second.
+        macro_rules! limb {
+            ($mask:literal, $t:literal, $k:literal) => {{
+                let index = avx512!(_mm512_setr_epi64(15, $t, 8 + $k, $k, 15, $t, 8 + $k, $k));
+                let low = avx512!(_mm512_maskz_permutex2var_epi64($mask & 0x0f, a, index, b));
+                avx512!(_mm512_or_si512(
+                    low,
+                    _mm512_maskz_permutex2var_epi64($mask & 0xf0, c, index, d)
+                ))
+            }};
+        }
+        // The 2 is in limb 0 alone.
+        [
+            limb!(0xff, 5, 0),
+            limb!(0xee, 6, 1),
+            limb!(0xee, 7, 2),
+            limb!(0xee, 13, 3),
+            limb!(0xee, 14, 4),
+        ]
+    }
     #[inline(always)]
     fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output {
         #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx512ifma")]

@@ -105,6 +105,20 @@ impl Octet for Intervals {
     fn pick_affine(self, _: &[AffineRow], _: &[i16]) -> ([[Interval; 5]; 3], LaneMask) {
         ([carried().0; 3], 0)
     }
+    // Every lane has the same interval.
+    fn permute<const CONTROL: i32>(self, x: Interval) -> Interval {
+        x
+    }
+    fn shift_lanes(self, n: [u64; 4], x: Interval) -> Interval {
+        let shifted = n.map(|n| {
+            let factor = if n == 64 { 0 } else { 1 << n };
+            Interval::new(x.min * factor, x.max * factor)
+        });
+        shifted.into_iter().reduce(Interval::union).expect("four lanes")
+    }
+    fn load_base(self, _: [&AffineRow; 2]) -> [Interval; 5] {
+        carried().0
+    }
     fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output {
         routine.run(f)
     }

@@ -115,6 +115,23 @@ impl Octet for Model {
         });
         (columns(lanes), mask(|lane| digits[lane] < 0))
     }
+    fn permute<const CONTROL: i32>(self, x: Words) -> Words {
+        core::array::from_fn(|lane| x[lane / 4 * 4 + (CONTROL as usize >> (2 * (lane % 4)) & 3)])
+    }
+    fn shift_lanes(self, n: [u64; 4], x: Words) -> Words {
+        core::array::from_fn(|lane| x[lane].checked_shl(n[lane % 4] as u32).unwrap_or(0))
+    }
+    fn load_base(self, rows: [&AffineRow; 2]) -> [Words; 5] {
+        let mut out = [[0; 8]; 5];
+        for (half, AffineRow([a, b])) in rows.into_iter().enumerate() {
+            let t = [a[5], a[6], a[7], b[5], b[6]];
+            for (k, words) in out.iter_mut().enumerate() {
+                let two = if k == 0 { 2 } else { 0 };
+                words[4 * half..][..4].copy_from_slice(&[two, t[k], b[k], a[k]]);
+            }
+        }
+        out
+    }
     fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output {
         routine.run(f)
     }

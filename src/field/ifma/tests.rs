@@ -5,6 +5,7 @@ use super::model::Model;
 use super::*;
 use crate::field::TABLE_ROWS;
 use crate::field::tests::{Random, p, value};
+use crate::solo;
 use num_bigint::BigInt;
 use std::vec::Vec;
 
@@ -66,6 +67,14 @@ fn operations<O: Octet>(o: O, operands: &[Words; 2]) -> Vec<Words> {
         canonical(o, &a.0),
         mul_onto(o, &ONE_PRODUCT, &a.0, &b.0),
         square_onto(o, &THREE_PRODUCTS, &a.0),
+        f.permute::<0b10_01_11_00>(&a).0,
+        f.permute_loose::<0b01_01_10_11>(&product).0,
+        f.negate_lanes(0b0110, &square).0,
+        f.shift_lanes([1, 64, 0, 64], &product).0,
+        solo::double(f, &a).0,
+        solo::add(f, &a, &b).0,
+        solo::doubling(f, &a).0,
+        solo::adding(f, &b).0,
     ]
     .map(|words| store(o, &words))
     .to_vec()
@@ -229,6 +238,8 @@ fn tables_on_the_cpu_are_the_model_s() {
             let (picked, negative) = cpu.pick_affine(table, &digits);
             let picked = picked.map(|limbs| store(cpu, &limbs));
             assert_eq!((picked, negative), Model.pick_affine(table, &digits), "{digits:?}");
+            let rows = [digit, digits[1]].map(|digit| &table[usize::from(digit.unsigned_abs())]);
+            assert_eq!(store(cpu, &cpu.load_base(rows)), Model.load_base(rows), "{digits:?}");
         }
     }
 }
