@@ -9,15 +9,18 @@ usage: benches/paired.sh [options] [ROW...]
 Each ROW is COUNT:LENGTH or COUNT:LENGTH:KEYS, signatures in a call, message bytes and distinct
 keys in a call (COUNT, unless given). Without rows: those of the README's table.
 
-  --backend NAME   octosig's backend: auto (default), portable, avx2
+  --backend NAME   octosig's backend: auto (default), portable, avx2, avx512
   --profile NAME   octosig's profile: dalek-strict (default), stdlib-compat, zip215, simd0376
   --whole          scalars of whole size only, where octosig takes half-size ones
-  --peer NAME      dalek (default): ed25519-dalek's verify_strict; zebra: ed25519-zebra's verify
+  --peer NAME      dalek (default): ed25519-dalek's verify_strict; zebra: ed25519-zebra's verify;
+                   simd: ed25519-simd's verify_batch, built with AVX-512 flags. May be repeated
   --serial         build the peer with the serial backend, the counterpart of portable
   --native         time the peer built with -C target-cpu=native as well; octosig stays as it is
   --pairs N        pairs of runs for a row (default 9)
   --seconds S      time for a run (default 0.5)
   --cpu N          pin to this CPU (default: the last one allowed)
+  --all-cpus       run on every allowed CPU at the same time; times are the mean over CPUs
+  --binaries DIR   take the programs from this folder; build them into it if it has none
   --markdown       print tables in Markdown, as the README has them
 
 Prints microseconds of CPU time for a signature (median over runs of the median over rounds); the
@@ -27,24 +30,26 @@ octosig makes a pair with a run of either build of the peer.
 EOF
 }
 
-backend=auto profile=dalek-strict scalars=half-size peer=dalek serial='' native='' pairs=9 seconds=0.5 cpu=''
-markdown='' rows=()
+backend=auto profile=dalek-strict scalars=half-size names=() serial='' native='' pairs=9 seconds=0.5 cpu=''
+all_cpus='' binaries='' markdown='' rows=()
 while [ $# -gt 0 ]; do
     case $1 in
         --backend) backend=${2:?a value is missing} && shift ;;
         --whole) scalars=whole ;;
         --profile) profile=${2:?a value is missing} && shift ;;
         --peer)
-            peer=${2:?a value is missing} && shift
-            if ! [[ $peer =~ ^(dalek|zebra)$ ]]; then
+            if ! [[ ${2:?a value is missing} =~ ^(dalek|zebra|simd)$ ]]; then
                 usage >&2 && exit 2
             fi
+            names+=("$2") && shift
             ;;
         --serial) serial='--cfg curve25519_dalek_backend="serial"' ;;
         --native) native='-C target-cpu=native' ;;
         --pairs) pairs=${2:?a value is missing} && shift ;;
         --seconds) seconds=${2:?a value is missing} && shift ;;
         --cpu) cpu=${2:?a value is missing} && shift ;;
+        --all-cpus) all_cpus=1 ;;
+        --binaries) binaries=${2:?a value is missing} && shift ;;
         --markdown) markdown=1 ;;
         -h | --help) usage && exit ;;
         -*) usage >&2 && exit 2 ;;
@@ -57,44 +62,69 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+if [ ${#names[@]} -eq 0 ]; then
+    names=(dalek)
+fi
 if [ ${#rows[@]} -eq 0 ]; then
     rows=({1,2,3,4,5,6,7,8,64,1024}:200 {1,2,3,4,8,64,1024}:1232 64:200:8)
 fi
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 stock=${RUSTFLAGS:-}
+# Named, so that the flags do not reach procedural macros.
+host=$(rustc -vV 2>/dev/null | sed -n 's/^host: //p' || true)
 
-# build FOLDER FLAGS PROGRAM...
+# build FOLDER FLAGS PROGRAM...: prints where the programs are.
 build() {
-    local folder=$1 flags=$2 bins=()
+    local folder=$root/target/$1 flags=$2 program features=()
     shift 2
-    for program in "$@"; do bins+=(--bin "$program"); done
-    RUSTFLAGS=$flags cargo build --quiet --release --target-dir "$root/target/$folder" \
-        --manifest-path "$root/benches/paired/Cargo.toml" "${bins[@]}"
+    for program in "$@"; do
+        if [ -n "$binaries" ] && [ -x "$binaries/$program" ]; then
+            continue
+        fi
+        if [ "$program" = time_simd ]; then
+            features=(--features simd)
+        fi
+        RUSTFLAGS=$flags cargo build --quiet --release --target "$host" --target-dir "$folder" \
+            --manifest-path "$root/benches/paired/Cargo.toml" --bin "$program" "${features[@]}"
+        if [ -n "$binaries" ]; then
+            mkdir -p "$binaries"
+            cp "$folder/$host/release/$program" "$binaries"
+        fi
+    done
+    echo "${binaries:-$folder/$host/release}"
 }
 
-# Builds of the peer: what they are called, their flags and programs.
+# Builds of the peers: what they are called, their flags and programs.
 peers=() peer_flags=() peer_programs=()
-# add_peer NAME FOLDER FLAGS
+# add_peer NAME FOLDER FLAGS PROGRAM
 add_peer() {
-    build "$2" "$3" "time_$peer"
     peers+=("$1")
     peer_flags+=("$3")
-    peer_programs+=("$root/target/$2/release/time_$peer")
+    peer_programs+=("$(build "$2" "$3" "$4")/$4")
 }
 
-bin=$root/target/paired/release
-build paired "$stock" inputs time_octosig
-folder=paired${serial:+-serial} flags=$stock${serial:+ $serial}
-add_peer "ed25519-$peer" "$folder" "$flags"
-if [ -n "$native" ]; then
-    add_peer "ed25519-$peer native" "$folder-native" "$flags $native"
-fi
+bin=$(build paired "$stock" inputs time_octosig)
+for name in "${names[@]}"; do
+    folder=paired${serial:+-serial} flags=$stock${serial:+ $serial}
+    if [ "$name" = simd ]; then
+        folder=paired-simd
+        flags+=' -C target-feature=+avx512f,+avx512bw,+avx512dq,+avx512ifma,+avx512vl'
+    fi
+    add_peer "ed25519-$name" "$folder" "$flags" "time_$name"
+    if [ -n "$native" ]; then
+        add_peer "ed25519-$name native" "$folder-native" "$flags $native" "time_$name"
+    fi
+done
 
-pin=()
+cpus=('') where='not pinned'
 if command -v taskset >/dev/null; then
-    : "${cpu:=$(taskset -cp $$ | grep -oE '[0-9]+$')}"
-    pin=(taskset -c "$cpu")
+    # 0-3,8 as 0 1 2 3 8
+    mapfile -t cpus < <(taskset -cp $$ | sed 's/.*: //' | tr , '\n' | awk -F - '{ for (i = $1; i <= $NF; i++) print i }')
+    if [ -z "$all_cpus" ]; then
+        cpus=("${cpu:-${cpus[-1]}}")
+    fi
+    where="pinned to ${cpus[*]}"
 fi
 
 # Family and model as well: a virtual machine may leave the name short.
@@ -131,15 +161,15 @@ if [ -n "$markdown" ]; then
     echo '| | |'
     echo '|---|---|'
 fi
-fact CPU "$(cpu_name)${cpu:+, pinned to $cpu}"
+fact CPU "$(cpu_name), $where"
 fact date "$(date +%F)"
 fact commit "$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
-fact rustc "$(rustc --version)"
+fact rustc "$(rustc --version 2>/dev/null || echo unknown)"
 fact octosig "$(build_of "$stock"); $backend backend, $profile profile, $scalars scalars"
 for i in "${!peers[@]}"; do
     fact "${peers[i]}" "$(build_of "${peer_flags[i]}")"
 done
-fact method "separate binaries in turn, CPU time of one thread, $pairs pairs of runs of $seconds s"
+fact method "separate binaries in turn, CPU time of one thread${all_cpus:+ on each CPU}, $pairs pairs of runs of $seconds s"
 echo
 
 if [ -n "$markdown" ]; then
@@ -161,10 +191,13 @@ fi
 inputs=$(mktemp)
 trap 'rm -f "$inputs"' EXIT
 
-# Median and least time of one run: run PROGRAM LENGTH COUNT [BACKEND PROFILE].
+# Median and least time of one run, the mean over CPUs: run PROGRAM LENGTH COUNT [BACKEND PROFILE SCALARS].
 run() {
-    "${pin[@]}" "$1" "$inputs" "$2" "$3" "$seconds" "${@:4}" |
-        sed -E 's/.*"min_ns":([0-9]+),"median_ns":([0-9]+).*/\2 \1/'
+    local cpu
+    for cpu in "${cpus[@]}"; do
+        ${cpu:+taskset -c "$cpu"} "$1" "$inputs" "$2" "$3" "$seconds" "${@:4}" &
+    done | sed -E 's/.*"min_ns":([0-9]+),"median_ns":([0-9]+).*/\2 \1/' |
+        awk -v cpus="${#cpus[@]}" '{ median += $1; least += $2 } END { if (NR != cpus) exit 1; print median / NR, least / NR }'
 }
 
 for row in "${rows[@]}"; do

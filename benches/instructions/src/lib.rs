@@ -40,10 +40,7 @@ impl Signed {
 
 /// Counts for each `COUNT:LENGTH` of the command line, and prints them as `name COUNT LENGTH instructions`.
 /// `verify` fills in the verdicts.
-pub fn count(
-    name: &str,
-    mut verify: impl FnMut(&Signed, &mut [bool]),
-) -> Result<(), String> {
+pub fn count(name: &str, mut verify: impl FnMut(&Signed, &mut [bool])) -> Result<(), String> {
     const RUNS: usize = 11;
     let interrupts = interrupts();
     for row in env::args().skip(1) {

