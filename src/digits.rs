@@ -38,18 +38,18 @@ pub(crate) const STRIDE: u8 = 5;
 pub(crate) struct Digits {
     /// How many positions are in use.
     positions: usize,
-    /// Of each lane, the lowest first.
-    points: [[i8; POSITIONS]; MAX_LANES],
-    /// Of each lane, B's digits and then those of [2^130]B.
-    base: [[i16; BASE_DIGITS]; MAX_LANES],
+    /// Of each position, the lowest first, each lane's.
+    points: [[i8; MAX_LANES]; POSITIONS],
+    /// B's digits and then those of [2^130]B.
+    base: [[i16; MAX_LANES]; BASE_DIGITS],
 }
 
 /// The digits of one position, of all lanes.
-pub(crate) struct Position {
+pub(crate) struct Position<'a> {
     /// Of P and Q, −12 … 12.
-    pub(crate) points: [i8; MAX_LANES],
+    pub(crate) points: &'a [i8; MAX_LANES],
     /// Of B and [2^130]B, −512 … 512.
-    pub(crate) base: Option<[[i16; MAX_LANES]; 2]>,
+    pub(crate) base: Option<[&'a [i16; MAX_LANES]; 2]>,
     /// No doublings follow.
     pub(crate) last: bool,
 }
@@ -57,8 +57,8 @@ pub(crate) struct Position {
 impl Digits {
     const ZERO: Self = Self {
         positions: 0,
-        points: [[0; POSITIONS]; MAX_LANES],
-        base: [[0; BASE_DIGITS]; MAX_LANES],
+        points: [[0; MAX_LANES]; POSITIONS],
+        base: [[0; MAX_LANES]; BASE_DIGITS],
     };
 
     /// Zeros, for [`Self::set_whole`].
@@ -73,8 +73,8 @@ impl Digits {
         let [s0, s1, s2, s3, s4] = add(&[k0, k1, k2, k3, 0], &[TWOS, TWOS, TWOS, TWOS, TWOS & 0xf]);
         let lower = [s0, s1, s2 & 3];
         let upper = [s2 >> 2 | s3 << 62, s3 >> 2 | s4 << 62, s4 >> 2];
-        set_pairs(&mut self.points[lane], &lower, &upper, false);
-        self.base[lane] = base_digits(s);
+        set_pairs(&mut self.points, lane, &lower, &upper, false);
+        self.set_base(lane, s);
     }
 
     /// The scalars of [τ S]B − [ρ]A − [τ]R, P and Q being −A and −R.
@@ -85,43 +85,35 @@ impl Digits {
         const LAST: usize = HALF_SIZE_POSITIONS - 1;
         let (rho, negative) = relation.rho();
         let [rho, tau] = [rho, relation.tau()].map(|x| add(x, &HALVES));
-        set_pairs(&mut self.points[lane], &rho, &tau, negative);
+        set_pairs(&mut self.points, lane, &rho, &tau, negative);
         let [i, j] = [rho, tau].map(|x| (x[2] >> 2) as i8);
         let i = if negative { -i } else { i };
-        self.points[lane][LAST] = STRIDE as i8 * i + j;
-        self.base[lane] = base_digits(&s.mul_short(relation.tau()));
+        self.points[LAST][lane] = STRIDE as i8 * i + j;
+        self.set_base(lane, &s.mul_short(relation.tau()));
     }
 
-    /// The positions, the last one first, with the digits of the first `lanes` lanes.
+    fn set_base(&mut self, lane: usize, s: &Scalar) {
+        for (digits, digit) in self.base.iter_mut().zip(base_digits(s)) {
+            digits[lane] = digit;
+        }
+    }
+
+    /// The positions, the last one first.
     #[inline(always)]
-    pub(crate) fn positions(&self, lanes: usize) -> impl Iterator<Item = Position> {
+    pub(crate) fn positions(&self) -> impl Iterator<Item = Position<'_>> {
         const EVERY: usize = BASE_WIDTH / WIDTH;
         const HALF: usize = BASE_DIGITS / 2;
-        (0..self.positions).rev().map(move |i| Position {
-            points: of_lanes(&self.points, i, lanes),
+        (0..self.positions).rev().map(|i| Position {
+            points: &self.points[i],
             base: if i.is_multiple_of(EVERY) && i / EVERY < HALF {
                 let i = i / EVERY;
-                Some([of_lanes(&self.base, i, lanes), of_lanes(&self.base, HALF + i, lanes)])
+                Some([&self.base[i], &self.base[HALF + i]])
             } else {
                 None
             },
             last: i == 0,
         })
     }
-}
-
-/// Digit `i` of each of the first `lanes` lanes.
-#[inline(always)]
-fn of_lanes<T: Copy + Default, const N: usize>(
-    digits: &[[T; N]; MAX_LANES],
-    i: usize,
-    lanes: usize,
-) -> [T; MAX_LANES] {
-    let mut out = [T::default(); MAX_LANES];
-    for (out, digits) in out.iter_mut().zip(digits).take(lanes) {
-        *out = digits[i];
-    }
-    out
 }
 
 /// 2 in each pair of bits: half of a digit's range, added at every place and taken off each digit again,
@@ -142,7 +134,13 @@ fn add<const N: usize>(a: &[u64; N], b: &[u64; N]) -> [u64; N] {
 }
 
 /// Digits 5 i + j, or −5 i + j if the first scalar is `negative`, from scalars with 2 added at each place.
-fn set_pairs(digits: &mut [i8; POSITIONS], first: &[u64; 3], second: &[u64; 3], negative: bool) {
+fn set_pairs(
+    digits: &mut [[i8; MAX_LANES]; POSITIONS],
+    lane: usize,
+    first: &[u64; 3],
+    second: &[u64; 3],
+    negative: bool,
+) {
     // −(i − 2) = (3 − i) − 1, and 3 − i has the bits of i inverted.
     const ONES: u64 = 0x0101_0101_0101_0101;
     let (invert, bias) = if negative { (3 * ONES, 7 * ONES) } else { (0, 12 * ONES) };
@@ -152,7 +150,7 @@ fn set_pairs(digits: &mut [i8; POSITIONS], first: &[u64; 3], second: &[u64; 3], 
         // Bytes 0 … 18, less the bias in two's complement: 0x80 keeps them from borrowing.
         let differences = (sums + 0x80 * ONES - bias) ^ (0x80 * ONES);
         for (digit, byte) in digits.iter_mut().zip(differences.to_le_bytes()) {
-            *digit = byte as i8;
+            digit[lane] = byte as i8;
         }
     }
 }
@@ -199,15 +197,16 @@ fn base_digits(s: &Scalar) -> [i16; BASE_DIGITS] {
 impl Digits {
     /// (i, j) of the lane's digits 5 i + j.
     pub(crate) fn pairs(&self, lane: usize) -> impl Iterator<Item = (i8, i8)> {
-        self.points[lane][..self.positions].iter().map(|digit| {
+        self.points[..self.positions].iter().map(move |digits| {
+            let digit = digits[lane];
             let j = (digit + 12).rem_euclid(5) - 2;
             ((digit - j) / 5, j)
         })
     }
 
     /// Of B and [2^130]B.
-    pub(crate) fn base(&self, lane: usize) -> &[i16; BASE_DIGITS] {
-        &self.base[lane]
+    pub(crate) fn base(&self, lane: usize) -> [i16; BASE_DIGITS] {
+        self.base.map(|digits| digits[lane])
     }
 }
 
@@ -230,11 +229,11 @@ mod tests {
             assert!(pairs.iter().all(|(i, j)| i.abs() <= 2 && j.abs() <= 2));
             assert_eq!(sum(WIDTH, pairs.iter().map(|(i, _)| i16::from(*i))), expected(first));
             assert_eq!(sum(WIDTH, pairs.iter().map(|(_, j)| i16::from(*j))), expected(second));
-            let base = digits.base(lane).iter().copied();
+            let base = digits.base(lane).into_iter();
             assert_eq!(sum(BASE_WIDTH, base), expected(s));
         }
         // What the multiplication reads are these digits.
-        let mut places = digits.positions(MAX_LANES);
+        let mut places = digits.positions();
         for i in (0..digits.positions).rev() {
             let position = places.next().expect("as many positions");
             for lane in 0..MAX_LANES {

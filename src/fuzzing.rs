@@ -20,7 +20,7 @@ pub fn whole_digits(k: &[u8; 64], s: &[u8; 32]) -> Option<Pairs> {
     let s = Scalar::from_canonical(s)?;
     let mut digits = Digits::WHOLE;
     digits.set_whole(0, &Scalar::from_wide(k), &s);
-    Some((digits.pairs(0).collect(), *digits.base(0)))
+    Some((digits.pairs(0).collect(), digits.base(0)))
 }
 
 /// The digits of ρ and τ for k modulo L, and of τ S; `None` if there are no such, or S is not below L.
@@ -30,7 +30,7 @@ pub fn half_size_digits(k: &[u8; 64], s: &[u8; 32]) -> Option<Pairs> {
     let relation = Relation::find(&Scalar::from_wide(k))?;
     let mut digits = Digits::HALF_SIZE;
     digits.set_half_size(0, &relation, &s);
-    Some((digits.pairs(0).collect(), *digits.base(0)))
+    Some((digits.pairs(0).collect(), digits.base(0)))
 }
 
 /// SHA-512(R ‖ A ‖ M) as the portable backend computes it.

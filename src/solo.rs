@@ -359,11 +359,11 @@ fn multi_scalar_mul<F: Coordinates>(
     // Places that are written before they are read.
     let mut completed = Completed(sum.0);
     let (mut doubling, mut again) = (Doubling(sum.0), Doubling(sum.0));
-    for position in digits.positions(F::POINTS) {
-        completed.set_sum(f, &sum, &Cached::pick(f, table, &position.points));
+    for position in digits.positions() {
+        completed.set_sum(f, &sum, &Cached::pick(f, table, position.points));
         if let Some(digits) = position.base {
             for (table, digits) in f.base_tables().iter().zip(digits) {
-                let row = Cached::pick_base(f, table, &digits);
+                let row = Cached::pick_base(f, table, digits);
                 sum.set(f, &completed);
                 completed.set_sum(f, &sum, &row);
             }

@@ -75,7 +75,7 @@ struct AddDigits<'a, F: Field> {
     scratch: &'a mut CompletedPoint<F>,
     table: &'a [F::ProjectiveRow],
     slots: &'a [u8; MAX_LANES],
-    position: Position,
+    position: Position<'a>,
 }
 
 impl<F: Field> Routine<F> for AddDigits<'_, F> {
@@ -83,12 +83,12 @@ impl<F: Field> Routine<F> for AddDigits<'_, F> {
     #[inline(always)]
     fn run(self, f: F) {
         let Self { sum, scratch: completed, table, slots, position } = self;
-        let [y_plus_x, y_minus_x, z, t2d] = f.pick_projective(table, slots, &position.points);
+        let [y_plus_x, y_minus_x, z, t2d] = f.pick_projective(table, slots, position.points);
         completed.set_sum(f, sum, &ProjectiveNiels { y_plus_x, y_minus_x, z, t2d });
         if let Some(digits) = position.base {
             for (digits, table) in digits.iter().zip(f.base_tables()) {
                 sum.set(f, completed);
-                let [y_plus_x, y_minus_x, xy2d] = f.pick_affine(table, digits);
+                let [y_plus_x, y_minus_x, xy2d] = f.pick_affine(table, &digits[..]);
                 completed.set_sum_affine(f, sum, &AffineNiels { y_plus_x, y_minus_x, xy2d });
             }
         }
@@ -119,7 +119,7 @@ pub(crate) fn multi_scalar_mul<F: Field>(
 ) -> EdwardsPoint<F> {
     let mut sum = EdwardsPoint::identity(curve);
     let mut scratch = CompletedPoint::placeholder(curve);
-    for position in digits.positions(F::LANES) {
+    for position in digits.positions() {
         let last = position.last;
         f.call(AddDigits { sum: &mut sum, scratch: &mut scratch, table, slots, position });
         if !last {

@@ -111,9 +111,7 @@ pub(crate) trait Octet: Copy {
     fn enter<F: Field, R: Routine<F>>(self, f: F, routine: R) -> R::Output;
 }
 
-/// The words of y+x and three of z, those of y−x and the same three of z, the other two of z and those of
-/// 2dt: a vector is loaded from each group of eight, and a negative point reads the first two groups in
-/// the other order.
+/// The words of y+x and three of z, those of y−x and the other two of z, those of 2dt.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct ProjectiveRow(pub(crate) [[u64; 8]; 3]);

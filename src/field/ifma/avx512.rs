@@ -8,7 +8,7 @@
 //! (CPUID and XCR0). So whoever calls one holds the proof that its instructions exist.
 
 use super::{AffineRow, MASK51, Octet, ProjectiveRow};
-use crate::field::{Field, LaneMask, Routine, TABLE_ROWS};
+use crate::field::{Field, LaneMask, Routine, TABLE_ROWS, limbwise};
 use core::arch::x86_64::*;
 
 cpufeatures::new!(avx512_ifma, "avx512f", "avx512dq", "avx512vl", "avx512bw", "avx512ifma");
@@ -109,12 +109,40 @@ fn transpose_halves(_: Avx512, rows: [&[u8; 32]; 8]) -> [__m512i; 4] {
     ]
 }
 
-/// The negative ones of eight digits.
+/// Loads group `GROUP` of eight words from each of eight rows, to columns.
+///
+/// # Safety
+///
+/// Each row is `GROUP` + 1 groups at least, and may be read.
 #[inline(always)]
-fn negative(_: Avx512, digits: [i64; 8]) -> LaneMask {
-    let [a, b, c, d, e, f, g, h] = digits;
-    let digits = avx512!(_mm512_setr_epi64(a, b, c, d, e, f, g, h));
-    avx512!(_mm512_movepi64_mask(digits)).into()
+unsafe fn gather<const GROUP: usize>(q: Avx512, rows: [*const [u64; 8]; 8]) -> [__m512i; 8] {
+    macro_rules! lane {
+        ($lane:literal) => {{
+            // SAFETY: the caller's row has this group.
+            let group = unsafe { &*rows[$lane].add(GROUP) };
+            load(q, group)
+        }};
+    }
+    transpose(q, [lane!(0), lane!(1), lane!(2), lane!(3), lane!(4), lane!(5), lane!(6), lane!(7)])
+}
+
+/// The rows of a table that eight indices name.
+///
+/// # Panics
+///
+/// If the table has no such row.
+#[inline(always)]
+fn rows<T>(q: Avx512, table: &[T], indices: __m512i) -> [*const T; 8] {
+    let beyond = avx512!(_mm512_cmpge_epu64_mask(indices, q.splat(table.len() as u64)));
+    assert!(beyond == 0, "a digit or a slot beyond the table");
+    // SAFETY: each index is below the length of `table`.
+    q.store(indices).map(|index| unsafe { table.as_ptr().add(index as usize) })
+}
+
+/// a and b, in the other order in the lanes of `mask`.
+#[inline(always)]
+fn exchange(q: Avx512, mask: LaneMask, a: [__m512i; 5], b: [__m512i; 5]) -> [[__m512i; 5]; 2] {
+    [limbwise!(|a, b| q.select(mask, b, a)), limbwise!(|a, b| q.select(mask, a, b))]
 }
 
 impl Octet for Avx512 {
@@ -222,8 +250,9 @@ impl Octet for Avx512 {
             }};
         }
         group!(0, [a[0], a[1], a[2], a[3], a[4], z[0], z[1], z[2]]);
-        group!(1, [b[0], b[1], b[2], b[3], b[4], z[0], z[1], z[2]]);
-        group!(2, [z[3], z[4], t[0], t[1], t[2], t[3], t[4], self.splat(0)]);
+        let zero = self.splat(0);
+        group!(1, [b[0], b[1], b[2], b[3], b[4], z[3], z[4], zero]);
+        group!(2, [t[0], t[1], t[2], t[3], t[4], zero, zero, zero]);
     }
 
     #[inline(always)]
@@ -233,94 +262,41 @@ impl Octet for Avx512 {
         slots: &[u8],
         digits: &[i8],
     ) -> ([[__m512i; 5]; 4], LaneMask) {
-        let row = |lane: usize| {
-            let first = usize::from(slots[lane]) * TABLE_ROWS;
-            &table[first + usize::from(digits[lane].unsigned_abs())].0
+        let (slots, digits) = (&slots[..8], &digits[..8]);
+        // SAFETY: both are eight readable bytes, the loads need no alignment, and the CPU has SSE2.
+        let (slots, digits) = unsafe {
+            (_mm_loadl_epi64(slots.as_ptr().cast()), _mm_loadl_epi64(digits.as_ptr().cast()))
         };
-        let rows = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
-        let is_negative = |lane: usize| usize::from(digits[lane] < 0);
-        macro_rules! group {
-            (|$lane:ident| $group:expr) => {{
-                macro_rules! lane {
-                    ($i:literal) => {{
-                        let $lane = $i;
-                        load(self, &rows[$lane][$group])
-                    }};
-                }
-                transpose(
-                    self,
-                    [
-                        lane!(0),
-                        lane!(1),
-                        lane!(2),
-                        lane!(3),
-                        lane!(4),
-                        lane!(5),
-                        lane!(6),
-                        lane!(7),
-                    ],
-                )
-            }};
-        }
-        let [a0, a1, a2, a3, a4, z0, z1, z2] = group!(|lane| is_negative(lane));
-        let [b0, b1, b2, b3, b4, ..] = group!(|lane| 1 - is_negative(lane));
-        let [z3, z4, t0, t1, t2, t3, t4, _] = group!(|_lane| 2);
-        let d = |lane: usize| i64::from(digits[lane]);
-        let negative = negative(self, [d(0), d(1), d(2), d(3), d(4), d(5), d(6), d(7)]);
-        (
-            [
-                [a0, a1, a2, a3, a4],
-                [b0, b1, b2, b3, b4],
-                [z0, z1, z2, z3, z4],
-                [t0, t1, t2, t3, t4],
-            ],
-            negative,
-        )
+        let digits = avx512!(_mm512_cvtepi8_epi64(digits));
+        let slots = avx512!(_mm512_cvtepu8_epi64(slots));
+        let indices = avx512!(_mm512_abs_epi64(digits));
+        let indices = self.madd_low(indices, slots, self.splat(TABLE_ROWS as u64));
+        let rows = rows(self, table, indices).map(|row| row.cast());
+        // SAFETY: a row of the table is three groups.
+        let (
+            [a0, a1, a2, a3, a4, z0, z1, z2],
+            [b0, b1, b2, b3, b4, z3, z4, _],
+            [t0, t1, t2, t3, t4, ..],
+        ) = unsafe { (gather::<0>(self, rows), gather::<1>(self, rows), gather::<2>(self, rows)) };
+        let negative = avx512!(_mm512_movepi64_mask(digits)).into();
+        let [a, b] = exchange(self, negative, [a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]);
+        ([a, b, [z0, z1, z2, z3, z4], [t0, t1, t2, t3, t4]], negative)
     }
 
     #[inline(always)]
     fn pick_affine(self, table: &[AffineRow], digits: &[i16]) -> ([[__m512i; 5]; 3], LaneMask) {
-        let row = |lane: usize| &table[usize::from(digits[lane].unsigned_abs())].0;
-        let rows = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
-        let d = |lane: usize| i64::from(digits[lane]);
-        let negative = negative(self, [d(0), d(1), d(2), d(3), d(4), d(5), d(6), d(7)]);
-        macro_rules! group {
-            ($group:literal) => {{
-                macro_rules! lane {
-                    ($i:literal) => {
-                        load(self, &rows[$i][$group])
-                    };
-                }
-                transpose(
-                    self,
-                    [
-                        lane!(0),
-                        lane!(1),
-                        lane!(2),
-                        lane!(3),
-                        lane!(4),
-                        lane!(5),
-                        lane!(6),
-                        lane!(7),
-                    ],
-                )
-            }};
-        }
-        let [a0, a1, a2, a3, a4, t0, t1, t2] = group!(0);
-        let [b0, b1, b2, b3, b4, t3, t4, _] = group!(1);
-        macro_rules! exchange {
-            ($a:ident, $b:ident) => {
-                (self.select(negative, $b, $a), self.select(negative, $a, $b))
-            };
-        }
-        let ((a0, b0), (a1, b1), (a2, b2), (a3, b3), (a4, b4)) = (
-            exchange!(a0, b0),
-            exchange!(a1, b1),
-            exchange!(a2, b2),
-            exchange!(a3, b3),
-            exchange!(a4, b4),
-        );
-        ([[a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4], [t0, t1, t2, t3, t4]], negative)
+        let digits = &digits[..8];
+        // SAFETY: sixteen readable bytes, the load needs no alignment, and the CPU has SSE2.
+        let digits = unsafe { _mm_loadu_si128(digits.as_ptr().cast()) };
+        let digits = avx512!(_mm512_cvtepi16_epi64(digits));
+        let indices = avx512!(_mm512_abs_epi64(digits));
+        let rows = rows(self, table, indices).map(|row| row.cast());
+        // SAFETY: a row of the table is two groups.
+        let ([a0, a1, a2, a3, a4, t0, t1, t2], [b0, b1, b2, b3, b4, t3, t4, _]) =
+            unsafe { (gather::<0>(self, rows), gather::<1>(self, rows)) };
+        let negative = avx512!(_mm512_movepi64_mask(digits)).into();
+        let [a, b] = exchange(self, negative, [a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]);
+        ([a, b, [t0, t1, t2, t3, t4]], negative)
     }
 
     #[inline(always)]

@@ -83,8 +83,8 @@ impl Octet for Model {
             let [a, b, z, t] = coordinates.map(|limbs| limbs.map(|words| words[lane]));
             table[lane * TABLE_ROWS + row] = ProjectiveRow([
                 [a[0], a[1], a[2], a[3], a[4], z[0], z[1], z[2]],
-                [b[0], b[1], b[2], b[3], b[4], z[0], z[1], z[2]],
-                [z[3], z[4], t[0], t[1], t[2], t[3], t[4], 0],
+                [b[0], b[1], b[2], b[3], b[4], z[3], z[4], 0],
+                [t[0], t[1], t[2], t[3], t[4], 0, 0, 0],
             ]);
         }
     }
@@ -99,8 +99,8 @@ impl Octet for Model {
             let row = usize::from(slots[lane]) * TABLE_ROWS + usize::from(digit.unsigned_abs());
             let ProjectiveRow([a, b, c]) = table[row];
             let [x, y] = [a, b].map(|[w0, w1, w2, w3, w4, ..]| [w0, w1, w2, w3, w4]);
-            let z = [a[5], a[6], a[7], c[0], c[1]];
-            let t = [c[2], c[3], c[4], c[5], c[6]];
+            let z = [a[5], a[6], a[7], b[5], b[6]];
+            let t = [c[0], c[1], c[2], c[3], c[4]];
             if digit < 0 { [y, x, z, t] } else { [x, y, z, t] }
         });
         (columns(lanes), mask(|lane| digits[lane] < 0))
