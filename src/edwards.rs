@@ -4,7 +4,7 @@
 //! (Hisil, Wong, Carter, Dawson 2008). They are complete: they hold for every pair of points of the
 //! curve, the small-order ones included, and Z is never 0.
 
-use crate::field::{Field, LaneMask, Limbs, MASK51, MAX_LANES, ONE, Routine, ZERO};
+use crate::field::{Field, LaneMask, Limbs, MASK51, MAX_LANES, ONE, Routine, Twice, ZERO};
 
 /// d = −121665/121666 (RFC 8032, section 5.1).
 const D: Limbs =
@@ -186,6 +186,21 @@ impl<F: Field> EdwardsPoint<F> {
         encodings: &[[u8; 32]; MAX_LANES],
     ) -> (Self, LaneMask) {
         f.call(DecompressNegated { curve, encodings })
+    }
+
+    /// The same for two points in each lane: the encodings of all first ones, then of all second ones.
+    #[inline(always)]
+    pub(crate) fn decompress_both_negated(
+        f: F,
+        curve: &Curve<Twice<F>>,
+        encodings: &[[u8; 32]; MAX_LANES],
+    ) -> ([Self; 2], LaneMask) {
+        let (point, found) = f.enter(Twice(f), DecompressNegated { curve, encodings });
+        let ProjectivePoint { x, y, z } = point.projective;
+        let t = point.t;
+        let first = ProjectivePoint { x: x.0, y: y.0, z: z.0 };
+        let second = ProjectivePoint { x: x.1, y: y.1, z: z.1 };
+        ([Self { projective: first, t: t.0 }, Self { projective: second, t: t.1 }], found)
     }
 }
 

@@ -87,6 +87,8 @@ pub(crate) trait Routine<F> {
 pub(crate) trait Field: Copy {
     /// Elements per value, at most [`MAX_LANES`].
     const LANES: usize;
+    /// Whether a chain of squarings leaves room for another one beside it: docs/performance.md.
+    const SQUARES_SIDE_BY_SIDE: bool = false;
     /// Elements after a carry.
     type Carried: Copy;
     /// Sums or differences of two carried elements.

@@ -8,7 +8,7 @@
 use crate::Item;
 use crate::digits::Digits;
 use crate::edwards::{CompletedPoint, Curve, EdwardsPoint, ProjectivePoint, compress};
-use crate::field::{Field, LaneMask, MAX_LANES, Routine, TABLE_ROWS};
+use crate::field::{Field, LaneMask, MAX_LANES, Routine, TABLE_ROWS, Twice};
 use crate::half_size::Relation;
 use crate::profile::{Equation, Profile, halves};
 use crate::scalar::{CUT, Scalar};
@@ -315,6 +315,8 @@ const OWN_SLOTS: [u8; MAX_LANES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 /// What the lanes of one field need, for up to [`CHUNK`] signatures.
 pub(crate) struct Workspace<F: Field> {
     pub(crate) curve: Curve<F>,
+    /// For A and R decoded side by side.
+    twice_curve: Curve<Twice<F>>,
     /// Blocks of a slot for each lane.
     table: Vec<F::ProjectiveRow>,
     results: Vec<Group<F>>,
@@ -340,6 +342,7 @@ impl<F: Field> Workspace<F> {
         let blocks = keys.div_ceil(F::LANES).max(1);
         Self {
             curve: Curve::new(f),
+            twice_curve: Curve::new(Twice(f)),
             table: vec![F::ProjectiveRow::default(); blocks * Self::BLOCK_ROWS],
             results: Vec::with_capacity(CHUNK.div_ceil(F::LANES)),
         }
@@ -398,6 +401,31 @@ impl<F: Field> Workspace<F> {
         EdwardsPoint::decompress_negated(f, &self.curve, &lanes)
     }
 
+    /// −A and −R of `signatures`, and the lanes that have both.
+    #[inline(always)]
+    fn decode_both(
+        &self,
+        f: F,
+        live: &Live<'_>,
+        signatures: &[u8],
+    ) -> ([EdwardsPoint<F>; 2], LaneMask) {
+        let keys = signatures.iter().map(|&i| live.item(i).public_key);
+        let rs = signatures.iter().map(|&i| live.r(i));
+        if !F::SQUARES_SIDE_BY_SIDE {
+            let ((minus_a, a_decoded), (minus_r, r_decoded)) =
+                (self.decode(f, keys), self.decode(f, rs));
+            return ([minus_a, minus_r], a_decoded & r_decoded);
+        }
+        let mut encodings = [IDENTITY; MAX_LANES];
+        let (first, second) = encodings.split_at_mut(F::LANES);
+        for ((first, second), (key, r)) in first.iter_mut().zip(second).zip(keys.zip(rs)) {
+            (*first, *second) = (*key, *r);
+        }
+        let (points, decoded) =
+            EdwardsPoint::decompress_both_negated(f, &self.twice_curve, &encodings);
+        (points, decoded & decoded >> F::LANES)
+    }
+
     /// Fills a block with multiples of −A and [2^130](−A), A being the keys of `signatures`, as many as there
     /// are lanes at most. Returns the lanes whose A decodes.
     #[inline(always)]
@@ -437,14 +465,12 @@ impl<F: Field> Workspace<F> {
         signatures: &[u8],
         verdicts: &mut [bool],
     ) {
-        let keys = signatures.iter().map(|&i| live.item(i).public_key);
-        let (minus_a, a_decoded) = self.decode(f, keys);
-        let (minus_r, r_decoded) = self.decode(f, signatures.iter().map(|&i| live.r(i)));
+        let ([minus_a, minus_r], decoded) = self.decode_both(f, live, signatures);
         fill_table(f, &self.curve, [&minus_a, &minus_r], &mut self.table[..Self::BLOCK_ROWS]);
         let sum = self.multiply(f, live, signatures, &OWN_SLOTS, Digits::HALF_SIZE);
         let (curve, equation) = (&self.curve, live.equation);
         let holds = f.call(Holds { curve, equation, sum, minus_r: None });
-        let valid = a_decoded & r_decoded & holds;
+        let valid = decoded & holds;
         for (lane, &i) in signatures.iter().enumerate() {
             live.decide(i, valid >> lane & 1 == 1, verdicts);
         }

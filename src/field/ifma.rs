@@ -322,6 +322,7 @@ impl<O: Octet> Ifma<O> {
 
 impl<O: Octet> Field for Ifma<O> {
     const LANES: usize = 8;
+    const SQUARES_SIDE_BY_SIDE: bool = true;
     type Carried = Carried<O::W>;
     type Sum = Sum<O::W>;
     type Loose = Loose<O::W>;
