@@ -12,7 +12,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cargo test --locked --workspace --no-run --message-format json >"$scratch/programs"
 
-# program PACKAGE KIND NAME: the path of a test program.
+# program PACKAGE KIND NAME: the path of a test program, or of a program (KIND bin).
 program() {
     perl -MJSON::PP -e '
         my ($package, $kind, $name, $file) = @ARGV;
@@ -23,9 +23,9 @@ program() {
             next unless $message->{package_id} =~ m{/\Q$package\E#|[/#]\Q$package\E@};
             my $target = $message->{target};
             print("$message->{executable}\n"), exit
-                if $message->{profile}{test} && $target->{name} eq $name && $target->{kind}[0] eq $kind;
+                if $target->{name} eq $name && $target->{kind}[0] eq $kind && ($kind eq "bin") != $message->{profile}{test};
         }
-        die "no test program $name of $package\n"' "$@" "$scratch/programs"
+        die "no program $name of $package\n"' "$@" "$scratch/programs"
 }
 
 # emulate PROGRAM ARGUMENT...: with the libraries that it needs.
@@ -42,6 +42,20 @@ avx512=$(program octosig test avx512)
 OCTOSIG_CORPORA_FILE=$corpora "$avx512" --ignored write_corpora
 unit=$(program octosig lib octosig)
 packets=$(program octosig-pipeline test packets)
+octosig=$(program octosig-cli bin octosig)
+
+# chosen MODEL BACKEND: on this model of CPU the program chooses this backend, and refuses to use AVX-512.
+chosen() {
+    local vectors output status=0
+    vectors=$(realpath vectors/rfc8032-7.1.jsonl)
+    export AVX512_EMU_MODEL=$1 extra_files=$vectors=/v
+    output=$(emulate "$octosig" verify /v)
+    echo "$1: $output"
+    grep -q "^backend  *$2\$" <<<"$output"
+    output=$(emulate "$octosig" verify --backend avx512 /v 2>&1) || status=$?
+    echo "$1: $output"
+    [ "$status" = 2 ] && grep -q 'backend avx512 is not available on this machine: it needs avx512f' <<<"$output"
+}
 
 {
     # First: that the emulated CPU has the instructions at all.
@@ -58,6 +72,8 @@ first=$!
     vectors=$(realpath vectors/packets.jsonl.gz)
     extra_files="$vectors=$PWD/pipeline/../vectors/packets.jsonl.gz" \
         emulate "$packets" --ignored --exact vectors::stored_flags_in_one_split
+    chosen corei7_haswell_4770 avx2
+    chosen corei7_ivy_bridge_3770k portable
 } >"$scratch/others.log" 2>&1 &
 second=$!
 

@@ -312,8 +312,8 @@ fn verify_portable(
     }
 }
 
-/// What so many signatures cost that are left beside full groups of eight, in hundredths of such a group:
-/// docs/performance.md.
+/// What so many signatures cost that are left beside full groups of eight, in hundredths of such a group, on
+/// AVX2: docs/performance.md.
 pub(crate) const TAIL_COSTS: [usize; 8] = [0, 22, 38, 56, 56, 78, 95, 100];
 
 /// How many of the `rest` signatures of one way that are left beside full groups of eight go to a group of
@@ -365,7 +365,11 @@ unsafe fn verify_avx2(
 /// Of so many signatures that are left beside full groups of eight, the most that go two by two; more are
 /// a group, filled in part. Measured: docs/performance.md.
 #[cfg(target_arch = "x86_64")]
-const MOST_IN_PAIRS: usize = 6;
+const MOST_IN_PAIRS: usize = 4;
+
+/// As [`TAIL_COSTS`], with groups of AVX-512.
+#[cfg(target_arch = "x86_64")]
+const AVX512_TAIL_COSTS: [usize; 8] = [0, 41, 44, 85, 87, 100, 100, 100];
 
 /// Groups of eight, and pairs.
 ///
@@ -387,7 +391,7 @@ unsafe fn verify_avx512(
         live.set_challenges(request.challenge, hash, |preimages, order, digests| {
             sha512::digests(*token, preimages, order, digests);
         });
-        let plan = Plan::new(&mut live, &TAIL_COSTS, MAX_SHARED, request.half_size);
+        let plan = Plan::new(&mut live, &AVX512_TAIL_COSTS, MAX_SHARED, request.half_size);
         eight.decide_shared(f, &live, &plan, verdicts);
         for signatures in plan.unshared() {
             let rest = signatures.len() % 8;

@@ -3,7 +3,7 @@
 use crate::Item;
 use crate::digits::Digits;
 #[cfg(target_arch = "x86_64")]
-use crate::field::{Field, Fma, Routine, fma::avx2::Avx2};
+use crate::field::{Field, Fma, Ifma, Routine, fma::avx2::Avx2, ifma::avx512::Avx512};
 use crate::half_size::Relation;
 use crate::profile::halves;
 use crate::scalar::Scalar;
@@ -39,16 +39,19 @@ pub fn digest(item: &Item<'_>) -> [u8; 64] {
     sha512::digest(&preimage(item))
 }
 
-/// SHA-512(R ‖ A ‖ M) of each item, at most 256, as the AVX2 backend computes them, in lanes; `None`
-/// where the CPU has no AVX2.
+/// SHA-512(R ‖ A ‖ M) of each item, at most 256, as each backend computes them that hashes in lanes and
+/// that the CPU has.
 #[must_use]
-pub fn digests(items: &[Item<'_>]) -> Option<Vec<[u8; 64]>> {
+pub fn digests(items: &[Item<'_>]) -> Vec<Vec<[u8; 64]>> {
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
+    let mut backends = Vec::new();
+    let preimages: Vec<_> = items.iter().map(preimage).collect();
     #[cfg(target_arch = "x86_64")]
-    if let Some(token) = Avx2::detect() {
-        let preimages: Vec<_> = items.iter().map(preimage).collect();
-        return Some(Fma(token).call(Digests(&preimages)));
+    {
+        backends.extend(Avx2::detect().map(|token| Fma(token).call(Digests(&preimages))));
+        backends.extend(Avx512::detect().map(|token| Ifma(token).call(Digests(&preimages))));
     }
-    None
+    backends
 }
 
 fn preimage<'a>(item: &Item<'a>) -> Preimage<'a> {
@@ -58,13 +61,19 @@ fn preimage<'a>(item: &Item<'a>) -> Preimage<'a> {
 #[cfg(target_arch = "x86_64")]
 struct Digests<'a>(&'a [Preimage<'a>]);
 
-#[cfg(target_arch = "x86_64")]
-impl Routine<Fma<Avx2>> for Digests<'_> {
-    type Output = Vec<[u8; 64]>;
-    #[inline(always)]
-    fn run(self, Fma(token): Fma<Avx2>) -> Vec<[u8; 64]> {
-        let mut digests = vec![[0; 64]; self.0.len()];
-        sha512::digests(token, self.0, &mut vec![0; self.0.len()], &mut digests);
-        digests
-    }
+macro_rules! digests {
+    ($field:ident<$token:ty>) => {
+        #[cfg(target_arch = "x86_64")]
+        impl Routine<$field<$token>> for Digests<'_> {
+            type Output = Vec<[u8; 64]>;
+            #[inline(always)]
+            fn run(self, $field(token): $field<$token>) -> Vec<[u8; 64]> {
+                let mut digests = vec![[0; 64]; self.0.len()];
+                sha512::digests(token, self.0, &mut vec![0; self.0.len()], &mut digests);
+                digests
+            }
+        }
+    };
 }
+digests!(Fma<Avx2>);
+digests!(Ifma<Avx512>);

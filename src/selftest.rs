@@ -41,8 +41,7 @@ impl SelfTest {
 pub(crate) fn run(backend: Backend, engine: &mut Engine) -> SelfTest {
     let widths: &[usize] = match backend {
         Backend::Portable => &[1],
-        Backend::Avx2 => &[8, 4, 2, 1],
-        Backend::Avx512 => &[8, 4, 2, 1],
+        Backend::Avx2 | Backend::Avx512 => &[8, 4, 2, 1],
     };
     let mut paths: Vec<PathTest> = widths.iter().map(|n| path(*n, engine)).collect();
     paths.push(path(SHARED, engine));

@@ -1,4 +1,4 @@
-//! What the compiler makes of the AVX2 path, read from the assembly text of a release build.
+//! What the compiler makes of the AVX2 and AVX-512 paths, read from the assembly text of a release build.
 //!
 //! Two things slow verification down and change no verdict. Code of lanes, or an intrinsic, is called
 //! instead of inlined, because what calls it does not enable its CPU features: such is a closure in a
@@ -9,7 +9,7 @@
 //! The text is that of `cargo build --release` but for three flags: names that tell the instances of
 //! a generic function apart; the number of codegen units that rustc takes where it writes no text;
 //! and calls by name, where it would rather keep addresses in registers. SHA-512 is inlined into
-//! `verify_avx2`, and counted there.
+//! `verify_avx2` and `verify_avx512`, and counted there.
 //!
 //! Counts are those of one compiler, [`COMPILER`]. With another one, calls are checked, and counts
 //! only printed. On other targets than x86-64 Linux nothing is read.
@@ -33,20 +33,30 @@ const COMPILER: &str = "rustc version 1.95.";
 /// ```
 #[rustfmt::skip]
 const RECORDED: &[(&str, Counts)] = &[
-    ("backend::verify_avx2", Counts { vectors: 1866, stack: 3016, copies: 111 }),
-    ("edwards::DecompressNegated, 4 lanes", Counts { vectors: 357, stack: 596, copies: 2 }),
-    ("edwards::DecompressNegated, 8 lanes", Counts { vectors: 598, stack: 931, copies: 11 }),
+    ("backend::verify_avx2", Counts { vectors: 1692, stack: 2416, copies: 118 }),
+    ("backend::verify_avx512", Counts { vectors: 798, stack: 1265, copies: 37 }),
+    ("edwards::DecompressNegated, 4 lanes", Counts { vectors: 339, stack: 481, copies: 2 }),
+    ("edwards::DecompressNegated, 8 lanes", Counts { vectors: 616, stack: 987, copies: 11 }),
+    ("edwards::DecompressNegated, AVX-512", Counts { vectors: 180, stack: 183, copies: 0 }),
+    ("edwards::DecompressNegated, AVX-512 twice", Counts { vectors: 520, stack: 526, copies: 1 }),
     ("edwards::DoubleTimes, 4 lanes", Counts { vectors: 0, stack: 40, copies: 0 }),
     ("edwards::DoubleTimes, 8 lanes", Counts { vectors: 12, stack: 84, copies: 0 }),
+    ("edwards::DoubleTimes, AVX-512", Counts { vectors: 0, stack: 0, copies: 0 }),
     ("field::SquareTimes, 4 lanes", Counts { vectors: 20, stack: 20, copies: 0 }),
     ("field::SquareTimes, 8 lanes", Counts { vectors: 15, stack: 20, copies: 3 }),
-    ("solo::Decide, 4 lanes", Counts { vectors: 828, stack: 856, copies: 0 }),
-    ("straus::AddDigits, 4 lanes", Counts { vectors: 59, stack: 135, copies: 0 }),
-    ("straus::AddDigits, 8 lanes", Counts { vectors: 180, stack: 313, copies: 0 }),
+    ("field::SquareTimes, AVX-512", Counts { vectors: 0, stack: 0, copies: 0 }),
+    ("field::SquareTimes, AVX-512 twice", Counts { vectors: 0, stack: 0, copies: 0 }),
+    ("solo::Decide, 4 lanes", Counts { vectors: 810, stack: 838, copies: 0 }),
+    ("solo::Decide, AVX-512", Counts { vectors: 307, stack: 380, copies: 0 }),
+    ("straus::AddDigits, 4 lanes", Counts { vectors: 56, stack: 132, copies: 0 }),
+    ("straus::AddDigits, 8 lanes", Counts { vectors: 177, stack: 312, copies: 0 }),
+    ("straus::AddDigits, AVX-512", Counts { vectors: 164, stack: 172, copies: 0 }),
     ("straus::FillTable, 4 lanes", Counts { vectors: 762, stack: 883, copies: 6 }),
     ("straus::FillTable, 8 lanes", Counts { vectors: 1594, stack: 1749, copies: 15 }),
-    ("verify::Holds, 4 lanes", Counts { vectors: 124, stack: 285, copies: 1 }),
-    ("verify::Holds, 8 lanes", Counts { vectors: 229, stack: 413, copies: 7 }),
+    ("straus::FillTable, AVX-512", Counts { vectors: 485, stack: 524, copies: 3 }),
+    ("verify::Holds, 4 lanes", Counts { vectors: 110, stack: 186, copies: 1 }),
+    ("verify::Holds, 8 lanes", Counts { vectors: 223, stack: 425, copies: 7 }),
+    ("verify::Holds, AVX-512", Counts { vectors: 141, stack: 144, copies: 1 }),
 ];
 
 /// The most that is allowed where so much was recorded: 15 % more.
@@ -54,10 +64,13 @@ const fn allowed(recorded: usize) -> usize {
     recorded * 115 / 100
 }
 
-/// The function that enables the CPU features, and the beginning of those that a routine is compiled
+/// The functions that enable the CPU features, and the beginnings of those that a routine is compiled
 /// in.
-const VERIFY: &str = "octosig::backend::verify_avx2";
-const ROUTINE: &str = "<Avx2 as octosig::field::fma::Quad>::enter::run::<";
+const VERIFY: [&str; 2] = ["octosig::backend::verify_avx2", "octosig::backend::verify_avx512"];
+const ROUTINES: [&str; 2] = [
+    "<Avx2 as octosig::field::fma::Quad>::enter::run::<",
+    "<Avx512 as octosig::field::ifma::Octet>::enter::run::<",
+];
 const KERNEL: &str = "octosig::field::fma::kernels::";
 const INTRINSIC: &str = "core::core_arch::";
 const COPIES: [&str; 3] = ["memcpy", "memmove", "memset"];
@@ -94,7 +107,7 @@ struct Function {
     calls: Vec<String>,
     /// Calls of what a register or memory points to.
     indirect_calls: usize,
-    /// Whether it names a register of four lanes.
+    /// Whether it names a register of lanes.
     has_lanes: bool,
     counts: Counts,
 }
@@ -123,10 +136,11 @@ impl Function {
                 operands.contains("(%rsp") || has_frame_pointer && operands.contains("(%rbp");
             if on_stack && !mnemonic.starts_with("lea") {
                 function.counts.stack += 1;
-                let is_vector = operands.contains("%ymm") || operands.contains("%xmm");
+                let is_vector =
+                    ["%xmm", "%ymm", "%zmm"].iter().any(|register| operands.contains(register));
                 function.counts.vectors += usize::from(is_vector);
             }
-            function.has_lanes |= operands.contains("%ymm");
+            function.has_lanes |= operands.contains("%ymm") || operands.contains("%zmm");
         }
         let is_copy = |callee: &&String| COPIES.contains(&&***callee);
         function.counts.copies = function.calls.iter().filter(is_copy).count();
@@ -135,31 +149,38 @@ impl Function {
 
     /// Whether it is known to have lanes, and has a line in [`RECORDED`].
     fn is_recorded(&self) -> bool {
-        self.name == VERIFY || self.name.starts_with(ROUTINE)
+        VERIFY.contains(&&*self.name) || is_routine(&self.name)
     }
 
     /// The name in [`RECORDED`].
     fn title(&self) -> String {
         let short = |path: &str| path.strip_prefix("octosig::").unwrap_or(path).to_owned();
         // Its parameters are the field and the routine.
-        match self.name.strip_prefix(ROUTINE).and_then(|parameters| parameters.split_once(", ")) {
+        let parameters = ROUTINES.iter().find_map(|routine| self.name.strip_prefix(routine));
+        match parameters.and_then(|parameters| parameters.split_once(", ")) {
             Some((field, routine)) => {
-                let lanes = if field.starts_with("Twice<") { 8 } else { 4 };
+                let lanes = match field {
+                    "Fma<Avx2>" => "4 lanes",
+                    "Twice<Fma<Avx2>>" => "8 lanes",
+                    "Ifma<Avx512>" => "AVX-512",
+                    "Twice<Ifma<Avx512>>" => "AVX-512 twice",
+                    other => other,
+                };
                 let (routine, _) = routine.split_once(['<', '>']).expect("an end");
-                format!("{}, {lanes} lanes", short(routine))
+                format!("{}, {lanes}", short(routine))
             }
             None => short(&self.name),
         }
     }
 
     /// Whether it may call `callee`. Code without lanes may call everything but intrinsics: a
-    /// closure that calls them need not name a register of four lanes.
+    /// closure that calls them need not name a register of lanes.
     fn may_call(&self, callee: &str) -> bool {
         if !self.is_recorded() {
             return !callee.starts_with(INTRINSIC);
         }
         callee.starts_with(KERNEL)
-            || callee.starts_with(ROUTINE)
+            || is_routine(callee)
             || COPIES.contains(&callee)
             || WITHOUT_LANES.iter().any(|name| {
                 callee == *name || name.ends_with([':', '<']) && callee.starts_with(name)
@@ -167,11 +188,17 @@ impl Function {
     }
 }
 
+fn is_routine(name: &str) -> bool {
+    ROUTINES.iter().any(|routine| name.starts_with(routine))
+}
+
 /// The name of a symbol, without the paths of the types that are in most names.
 fn demangle(symbol: &str) -> String {
     format!("{:#}", rustc_demangle::demangle(symbol))
         .replace("octosig::field::fma::avx2::Avx2", "Avx2")
         .replace("octosig::field::fma::Fma", "Fma")
+        .replace("octosig::field::ifma::avx512::Avx512", "Avx512")
+        .replace("octosig::field::ifma::Ifma", "Ifma")
         .replace("octosig::field::twice::Twice", "Twice")
 }
 
@@ -197,7 +224,7 @@ fn functions(text: &str) -> Vec<Function> {
     functions
 }
 
-/// The functions of the AVX2 path with all that they reach within the library, and what compiled
+/// The functions of both paths with all that they reach within the library, and what compiled
 /// them.
 struct Compiled {
     compiler: String,
@@ -232,7 +259,9 @@ static COMPILED: LazyLock<Compiled> = LazyLock::new(|| {
     let (_, compiler) = text.split_once("\t.ident\t\"").expect("the compiler");
     let (compiler, _) = compiler.split_once('"').expect("its end");
     let functions = reached(functions(&text));
-    assert!(functions.iter().any(|function| function.name == VERIFY), "no {VERIFY}");
+    for name in VERIFY {
+        assert!(functions.iter().any(|function| function.name == name), "no {name}");
+    }
     Compiled { compiler: compiler.to_owned(), functions }
 });
 

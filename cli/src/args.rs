@@ -68,10 +68,10 @@ pub(crate) struct VerifyArgs {
     )]
     pub(crate) profile: Profile,
 
-    /// How lanes are computed: auto, portable or avx2
+    /// How lanes are computed: auto, portable, avx2 or avx512
     ///
     /// auto is the fastest backend that this CPU has and that passes its self-test. One that is
-    /// named but cannot be used is an error. avx512 is reserved: this build does not have it.
+    /// named but cannot be used is an error.
     #[arg(long, value_name = "BACKEND", default_value = "auto", value_parser = backend)]
     pub(crate) backend: Choice,
 
@@ -143,11 +143,7 @@ fn backend(name: &str) -> Result<Choice, String> {
     }
     name.parse().map(Choice::Named).map_err(|_| {
         let have = Backend::ALL.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ");
-        if name == "avx512" {
-            format!("this build does not have it yet; it has {have}")
-        } else {
-            format!("unknown; this build has {have}")
-        }
+        format!("unknown; this build has {have}")
     })
 }
 

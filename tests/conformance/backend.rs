@@ -17,7 +17,7 @@ fn names() {
         assert_eq!(backend.name().parse(), Ok(*backend));
         assert_eq!(backend.to_string(), backend.name());
     }
-    for name in ["", "AVX2", "avx2 ", "sse"] {
+    for name in ["", "AVX2", "avx2 ", "avx512f", "sse"] {
         assert_eq!(name.parse::<Backend>(), Err(UnknownBackend));
     }
     assert_eq!(UnknownBackend.to_string(), "unknown backend");
@@ -42,11 +42,21 @@ fn portable_is_always_there_and_first() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn avx2_is_there_iff_the_cpu_has_its_features() {
+fn a_backend_is_there_iff_the_cpu_has_its_features() {
     assert_eq!(Backend::Avx2.name(), "avx2");
     assert_eq!(Backend::Avx2.required_features(), ["avx2", "fma"]);
     let detected = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     assert_eq!(Backend::Avx2.is_available(), detected);
+
+    assert_eq!(Backend::Avx512.name(), "avx512");
+    let features = Backend::Avx512.required_features();
+    assert_eq!(features, ["avx512f", "avx512dq", "avx512vl", "avx512bw", "avx512ifma"]);
+    let detected = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512ifma");
+    assert_eq!(Backend::Avx512.is_available(), detected);
 }
 
 #[test]

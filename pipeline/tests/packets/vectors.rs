@@ -48,7 +48,7 @@ fn load() -> Vec<Vector> {
 fn stored_flags_in_one_split() {
     let vectors = load();
     let packets: Vec<_> = vectors.iter().map(|vector| Raw::from(vector.data.clone())).collect();
-    let batches = batches(&packets, &Shape::Mixed, &[3, 0, 17, 64, 1, 8]);
+    let batches = batches(&packets, Shape::Mixed, &[3, 0, 17, 64, 1, 8]);
     let metas = check(&batches, false, false);
     assert_eq!(metas.len(), 1_688);
     for (vector, meta) in vectors.iter().zip(metas) {

@@ -263,21 +263,21 @@ impl Octet for Avx512 {
         digits: &[i8],
     ) -> ([[__m512i; 5]; 4], LaneMask) {
         let (slots, digits) = (&slots[..8], &digits[..8]);
-        // SAFETY: both are eight readable bytes, the loads need no alignment, and the CPU has SSE2.
-        let (slots, digits) = unsafe {
-            (_mm_loadl_epi64(slots.as_ptr().cast()), _mm_loadl_epi64(digits.as_ptr().cast()))
-        };
+        // SAFETY: eight readable bytes, the load needs no alignment, and the CPU has SSE2.
+        let slots = unsafe { _mm_loadl_epi64(slots.as_ptr().cast()) };
+        // SAFETY: as above.
+        let digits = unsafe { _mm_loadl_epi64(digits.as_ptr().cast()) };
         let digits = avx512!(_mm512_cvtepi8_epi64(digits));
         let slots = avx512!(_mm512_cvtepu8_epi64(slots));
         let indices = avx512!(_mm512_abs_epi64(digits));
         let indices = self.madd_low(indices, slots, self.splat(TABLE_ROWS as u64));
         let rows = rows(self, table, indices).map(|row| row.cast());
         // SAFETY: a row of the table is three groups.
-        let (
-            [a0, a1, a2, a3, a4, z0, z1, z2],
-            [b0, b1, b2, b3, b4, z3, z4, _],
-            [t0, t1, t2, t3, t4, ..],
-        ) = unsafe { (gather::<0>(self, rows), gather::<1>(self, rows), gather::<2>(self, rows)) };
+        let [a0, a1, a2, a3, a4, z0, z1, z2] = unsafe { gather::<0>(self, rows) };
+        // SAFETY: as above.
+        let [b0, b1, b2, b3, b4, z3, z4, _] = unsafe { gather::<1>(self, rows) };
+        // SAFETY: as above.
+        let [t0, t1, t2, t3, t4, ..] = unsafe { gather::<2>(self, rows) };
         let negative = avx512!(_mm512_movepi64_mask(digits)).into();
         let [a, b] = exchange(self, negative, [a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]);
         ([a, b, [z0, z1, z2, z3, z4], [t0, t1, t2, t3, t4]], negative)
@@ -292,8 +292,9 @@ impl Octet for Avx512 {
         let indices = avx512!(_mm512_abs_epi64(digits));
         let rows = rows(self, table, indices).map(|row| row.cast());
         // SAFETY: a row of the table is two groups.
-        let ([a0, a1, a2, a3, a4, t0, t1, t2], [b0, b1, b2, b3, b4, t3, t4, _]) =
-            unsafe { (gather::<0>(self, rows), gather::<1>(self, rows)) };
+        let [a0, a1, a2, a3, a4, t0, t1, t2] = unsafe { gather::<0>(self, rows) };
+        // SAFETY: as above.
+        let [b0, b1, b2, b3, b4, t3, t4, _] = unsafe { gather::<1>(self, rows) };
         let negative = avx512!(_mm512_movepi64_mask(digits)).into();
         let [a, b] = exchange(self, negative, [a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]);
         ([a, b, [t0, t1, t2, t3, t4]], negative)
