@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-for manifest in benches/paired/Cargo.toml fuzz/Cargo.toml; do
+for manifest in benches/paired/Cargo.toml benches/instructions/Cargo.toml fuzz/Cargo.toml; do
     packages=$(cargo tree --locked --manifest-path "$manifest" --all-features --prefix none --format '{p} {f}')
     if ! grep '^ed25519-dalek v' <<<"$packages"; then
         echo "$manifest: no ed25519-dalek in its graph" >&2
