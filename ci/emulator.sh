@@ -62,8 +62,9 @@ chosen() {
 
 {
     # First: that the emulated CPU has the instructions at all.
-    extra_files=$corpora=$corpora AVX512_EMU_ENV=OCTOSIG_CORPORA_FILE=$corpora \
+    extra_files=$corpora=/corpora.jsonl AVX512_EMU_ENV=OCTOSIG_CORPORA_FILE=/corpora.jsonl \
         emulate "$avx512" --include-ignored --skip write_corpora --test-threads 1
+    echo "corpora: $SECONDS s"
 } >"$scratch/corpora.log" 2>&1 &
 first=$!
 {
@@ -71,12 +72,13 @@ first=$!
     emulate "$unit" --exact --test-threads 1 \
         field::ifma::tests::the_cpu_equals_the_model_limb_for_limb \
         field::ifma::tests::tables_on_the_cpu_are_the_model_s \
-        field::tests::ifma_on_the_cpu_is_exact sha512::tests::cpu_equals_sha2
+        sha512::tests::cpu_equals_sha2
     vectors=$(realpath vectors/packets.jsonl.gz)
     extra_files="$vectors=$PWD/pipeline/../vectors/packets.jsonl.gz" \
         emulate "$packets" --ignored --exact vectors::stored_flags_in_one_split
     chosen corei7_haswell_4770 avx2
     chosen corei7_ivy_bridge_3770k portable
+    echo "the rest: $SECONDS s"
 } >"$scratch/others.log" 2>&1 &
 second=$!
 
