@@ -40,6 +40,10 @@ recorded=benches/instructions/recorded.tsv
 if [ ${#rows[@]} -eq 0 ]; then
     while read -r _ count length _; do rows+=("$count:$length"); done <"$recorded"
 fi
+if [ ${#rows[@]} -eq 0 ]; then
+    echo "$recorded has no rows" >&2
+    exit 1
+fi
 
 target=x86_64-unknown-linux-gnu flags=-Ctarget-feature=+crt-static
 # build FLAGS DIR BINARY [ARGUMENT...]
@@ -57,12 +61,12 @@ case $mode in
     record) sed 's/^[^\t]*\t/octosig\t/' "$counts" >"$recorded" ;;
     check)
         # name, count, length, instructions
-        awk -F '\t' '
+        awk -F '\t' -v rows=${#rows[@]} '
             NR == FNR { bound[$2 ":" $3] = $4 * 1.03; next }
             !(($2 ":" $3) in bound) { print "no record of " $2 ":" $3; failed = 1; next }
             $4 > bound[$2 ":" $3] { print $2 ":" $3 " takes " $4 ", the bound is " bound[$2 ":" $3]; failed = 1 }
             $1 !~ /avx512/ { print "not counted on the AVX-512 backend"; failed = 1 }
-            END { exit failed }' "$recorded" "$counts" >&2
+            END { if (FNR != rows) { print FNR " rows of " rows " were counted"; failed = 1 } exit failed }' "$recorded" "$counts" >&2
         ;;
     peers)
         build "$flags" target/instructions count_dalek

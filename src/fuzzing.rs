@@ -45,9 +45,9 @@ pub fn digest(item: &Item<'_>) -> [u8; 64] {
 pub fn digests(items: &[Item<'_>]) -> Vec<Vec<[u8; 64]>> {
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
     let mut backends = Vec::new();
-    let preimages: Vec<_> = items.iter().map(preimage).collect();
     #[cfg(target_arch = "x86_64")]
     {
+        let preimages: Vec<_> = items.iter().map(preimage).collect();
         backends.extend(Avx2::detect().map(|token| Fma(token).call(Digests(&preimages))));
         backends.extend(Avx512::detect().map(|token| Ifma(token).call(Digests(&preimages))));
     }
@@ -61,9 +61,9 @@ fn preimage<'a>(item: &Item<'a>) -> Preimage<'a> {
 #[cfg(target_arch = "x86_64")]
 struct Digests<'a>(&'a [Preimage<'a>]);
 
+#[cfg(target_arch = "x86_64")]
 macro_rules! digests {
     ($field:ident<$token:ty>) => {
-        #[cfg(target_arch = "x86_64")]
         impl Routine<$field<$token>> for Digests<'_> {
             type Output = Vec<[u8; 64]>;
             #[inline(always)]
@@ -75,5 +75,7 @@ macro_rules! digests {
         }
     };
 }
+#[cfg(target_arch = "x86_64")]
 digests!(Fma<Avx2>);
+#[cfg(target_arch = "x86_64")]
 digests!(Ifma<Avx512>);

@@ -272,7 +272,7 @@ impl Octet for Avx512 {
         let indices = avx512!(_mm512_abs_epi64(digits));
         let indices = self.madd_low(indices, slots, self.splat(TABLE_ROWS as u64));
         let rows = rows(self, table, indices).map(|row| row.cast());
-        // SAFETY: a row of the table is three groups.
+        // SAFETY: the rows are of `table`, which is borrowed, and each is three groups.
         let [a0, a1, a2, a3, a4, z0, z1, z2] = unsafe { gather::<0>(self, rows) };
         // SAFETY: as above.
         let [b0, b1, b2, b3, b4, z3, z4, _] = unsafe { gather::<1>(self, rows) };
@@ -291,7 +291,7 @@ impl Octet for Avx512 {
         let digits = avx512!(_mm512_cvtepi16_epi64(digits));
         let indices = avx512!(_mm512_abs_epi64(digits));
         let rows = rows(self, table, indices).map(|row| row.cast());
-        // SAFETY: a row of the table is two groups.
+        // SAFETY: the rows are of `table`, which is borrowed, and each is two groups.
         let [a0, a1, a2, a3, a4, t0, t1, t2] = unsafe { gather::<0>(self, rows) };
         // SAFETY: as above.
         let [b0, b1, b2, b3, b4, t3, t4, _] = unsafe { gather::<1>(self, rows) };
