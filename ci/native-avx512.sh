@@ -2,9 +2,9 @@
 # usage: ci/native-avx512.sh [DIR]
 #
 # On a machine with AVX-512 IFMA: the self-test, the corpora, and the ratio to ed25519-dalek and ed25519-simd
-# on one CPU and on all of them. Takes about five minutes. Programs are taken from DIR where they are there,
-# or built into it (default target/native-avx512), linked statically: the folder can be carried to a
-# machine without Rust.
+# on one CPU and on all of them. Took eight minutes on two CPUs, builds included. Programs are taken from DIR
+# where they are there, or built into it (default target/native-avx512), linked statically: the folder can be
+# carried to a machine without Rust.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
