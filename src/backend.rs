@@ -9,6 +9,7 @@ use crate::selftest::{self, SelfTest};
 use crate::sha512;
 #[cfg(target_arch = "x86_64")]
 use crate::solo;
+use crate::verifier::Stats;
 use crate::verify::{CHUNK, HashBuffers, Live, MAX_SHARED, Plan, Request, Workspace};
 use alloc::boxed::Box;
 use core::fmt;
@@ -254,35 +255,33 @@ impl Engine {
         }
     }
 
-    /// Sets one verdict per item, and returns whether the floating-point mode sent the call to the
-    /// portable path. The slices have the same length.
+    /// Sets one verdict per item, and counts. The slices have the same length.
     pub(crate) fn verify(
         &mut self,
         request: Request,
         items: &[Item<'_>],
         verdicts: &mut [bool],
-    ) -> bool {
+        stats: &mut Stats,
+    ) {
+        stats.signatures += items.len() as u64;
         match self {
             Self::Portable(workspace) => {
-                verify_portable(workspace, MAX_SHARED, request, items, verdicts);
-                false
+                verify_portable(workspace, MAX_SHARED, request, items, verdicts, stats);
             }
             #[cfg(target_arch = "x86_64")]
             Self::Avx2(engine) => {
-                let default_mode = float_mode_is_default();
-                if default_mode {
+                if float_mode_is_default() {
                     // SAFETY: `engine.token` proves AVX2 and FMA.
-                    unsafe { verify_avx2(engine, request, items, verdicts) };
+                    unsafe { verify_avx2(engine, request, items, verdicts, stats) };
                 } else {
-                    verify_portable(&mut engine.portable, 0, request, items, verdicts);
+                    stats.float_mode_fallbacks += 1;
+                    verify_portable(&mut engine.portable, 0, request, items, verdicts, stats);
                 }
-                !default_mode
             }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512(engine) => {
                 // SAFETY: `engine.token` proves all features.
-                unsafe { verify_avx512(engine, request, items, verdicts) };
-                false
+                unsafe { verify_avx512(engine, request, items, verdicts, stats) };
             }
         }
     }
@@ -295,6 +294,7 @@ fn verify_portable(
     request: Request,
     items: &[Item<'_>],
     verdicts: &mut [bool],
+    stats: &mut Stats,
 ) {
     let mut hash = HashBuffers::new();
     for (items, verdicts) in items.chunks(CHUNK).zip(verdicts.chunks_mut(CHUNK)) {
@@ -305,8 +305,10 @@ fn verify_portable(
             }
         });
         let plan = Plan::new(&mut live, &[0], room, request.half_size);
+        stats.count_groups(plan.shared(), 1);
         workspace.decide_shared(Portable, &live, &plan, verdicts);
         for signatures in plan.unshared() {
+            stats.count_groups(signatures.len(), 1);
             workspace.decide(Portable, &live, signatures, verdicts);
         }
     }
@@ -341,6 +343,7 @@ unsafe fn verify_avx2(
     request: Request,
     items: &[Item<'_>],
     verdicts: &mut [bool],
+    stats: &mut Stats,
 ) {
     let Avx2Engine { token, hash, eight, four, .. } = engine;
     let f = Fma(*token);
@@ -350,11 +353,15 @@ unsafe fn verify_avx2(
             sha512::digests(*token, preimages, order, digests);
         });
         let plan = Plan::new(&mut live, &TAIL_COSTS, MAX_SHARED, request.half_size);
+        stats.count_groups(plan.shared(), 8);
         eight.decide_shared(Twice(f), &live, &plan, verdicts);
         for signatures in plan.unshared() {
             let (in_fours, alone) = tail(signatures.len() % 8);
             let (eights, rest) = signatures.split_at(signatures.len() - in_fours - alone);
             let (fours, alone) = rest.split_at(in_fours);
+            stats.count_groups(eights.len(), 8);
+            stats.count_groups(fours.len(), 4);
+            stats.count_groups(alone.len(), 1);
             eight.decide(Twice(f), &live, eights, verdicts);
             four.decide(f, &live, fours, verdicts);
             solo::decide(f, &four.curve, &live, alone, verdicts);
@@ -383,6 +390,7 @@ unsafe fn verify_avx512(
     request: Request,
     items: &[Item<'_>],
     verdicts: &mut [bool],
+    stats: &mut Stats,
 ) {
     let Avx512Engine { token, hash, eight } = engine;
     let f = Ifma(*token);
@@ -392,11 +400,14 @@ unsafe fn verify_avx512(
             sha512::digests(*token, preimages, order, digests);
         });
         let plan = Plan::new(&mut live, &AVX512_TAIL_COSTS, MAX_SHARED, request.half_size);
+        stats.count_groups(plan.shared(), 8);
         eight.decide_shared(f, &live, &plan, verdicts);
         for signatures in plan.unshared() {
             let rest = signatures.len() % 8;
             let in_pairs = if rest > MOST_IN_PAIRS { 0 } else { rest };
             let (eights, pairs) = signatures.split_at(signatures.len() - in_pairs);
+            stats.count_groups(eights.len(), 8);
+            stats.count_groups(pairs.len(), 2);
             eight.decide(f, &live, eights, verdicts);
             solo::decide(f, &eight.curve, &live, pairs, verdicts);
         }

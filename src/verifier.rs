@@ -42,6 +42,20 @@ pub struct Stats {
     /// Calls that took the portable path because the thread's floating-point mode (MXCSR) was not
     /// the default one: right, but slow.
     pub float_mode_fallbacks: u64,
+    /// Groups computed, by how many signatures they held: `groups[n - 1]` held n. Those with
+    /// fewer than eight are tails, or of a path with fewer lanes. A signature that the rules on bytes
+    /// refuse is in no group.
+    pub groups: [u64; 8],
+}
+
+impl Stats {
+    /// Counts the groups of so many signatures, `lanes` to each but perhaps the last; at most eight.
+    pub(crate) const fn count_groups(&mut self, signatures: usize, lanes: usize) {
+        self.groups[lanes - 1] += (signatures / lanes) as u64;
+        if !signatures.is_multiple_of(lanes) {
+            self.groups[signatures % lanes - 1] += 1;
+        }
+    }
 }
 
 /// Verifies signatures, eight at a time where the backend can.
@@ -129,8 +143,7 @@ impl Verifier {
         message: &[u8],
     ) -> bool {
         let mut verdict = [false];
-        let fell_back = self.run(profile, &[Item { public_key, signature, message }], &mut verdict);
-        self.stats.float_mode_fallbacks += u64::from(fell_back);
+        self.run(profile, &[Item { public_key, signature, message }], &mut verdict);
         verdict[0]
     }
 
@@ -148,34 +161,28 @@ impl Verifier {
         if items.len() != verdicts.len() {
             return Err(LengthMismatch { items: items.len(), verdicts: verdicts.len() });
         }
-        let fell_back = self.run(profile, items, verdicts);
-        self.stats.float_mode_fallbacks += u64::from(fell_back);
+        self.run(profile, items, verdicts);
         Ok(())
     }
 
     /// Whether every item is valid; true if there is none. Stops soon after the first invalid one.
     #[must_use]
     pub fn all_valid(&mut self, profile: Profile, items: &[Item<'_>]) -> bool {
-        let mut fell_back = false;
+        let float_mode_fallbacks = self.stats.float_mode_fallbacks;
         let all_valid = items.chunks(CHUNK).all(|items| {
             let verdicts = &mut [false; CHUNK][..items.len()];
-            fell_back |= self.run(profile, items, verdicts);
+            self.run(profile, items, verdicts);
             verdicts.iter().all(|valid| *valid)
         });
-        self.stats.float_mode_fallbacks += u64::from(fell_back);
+        // This was one call.
+        let fell_back = self.stats.float_mode_fallbacks > float_mode_fallbacks;
+        self.stats.float_mode_fallbacks = float_mode_fallbacks + u64::from(fell_back);
         all_valid
     }
 
-    /// Sets the verdicts, and returns whether the floating-point mode sent the call to the portable
-    /// path.
-    fn run(&mut self, profile: Profile, items: &[Item<'_>], verdicts: &mut [bool]) -> bool {
-        self.stats.signatures += items.len() as u64;
-        let challenge = Challenge::Sha512;
-        self.engine.verify(
-            Request { profile, challenge, half_size: self.half_size },
-            items,
-            verdicts,
-        )
+    fn run(&mut self, profile: Profile, items: &[Item<'_>], verdicts: &mut [bool]) {
+        let request = Request { profile, challenge: Challenge::Sha512, half_size: self.half_size };
+        self.engine.verify(request, items, verdicts, &mut self.stats);
     }
 
     /// For tests: [`Self::verify_many`] with k = M mod L, each M being 64 bytes, little-endian.
@@ -193,8 +200,8 @@ impl Verifier {
         assert_eq!(items.len(), verdicts.len());
         let challenge = Challenge::Message;
         let request = Request { profile, challenge, half_size: self.half_size };
-        let fell_back = self.engine.verify(request, items, verdicts);
-        assert!(!fell_back, "the backend itself is to be tested");
+        self.engine.verify(request, items, verdicts, &mut self.stats);
+        assert_eq!(self.stats.float_mode_fallbacks, 0, "the backend itself is to be tested");
     }
 }
 
@@ -211,5 +218,34 @@ impl fmt::Debug for Verifier {
             .field("half_size_scalars", &self.half_size)
             .field("stats", &self.stats)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+
+    #[test]
+    fn every_signature_that_takes_a_lane_is_in_one_group() {
+        for &backend in Backend::ALL.iter().filter(|backend| backend.is_available()) {
+            for (count, of_one_key) in [(0, 0), (1, 0), (4, 0), (7, 0), (8, 0), (70, 0), (64, 40)] {
+                let keys: vec::Vec<_> =
+                    (0..count).map(|i| [if i < of_one_key { 0 } else { i as u8 }; 32]).collect();
+                let item = |public_key| Item { public_key, signature: &[1; 64], message: &[] };
+                // S ≥ L, which takes no lane.
+                let refused = Item { public_key: &[1; 32], signature: &[255; 64], message: &[] };
+                let items: vec::Vec<_> = keys.iter().map(item).chain([refused]).collect();
+                let mut verifier = Verifier::with_backend(backend).unwrap();
+                let mut verdicts = vec![true; items.len()];
+                verifier.verify_many(Profile::StdlibCompat, &items, &mut verdicts).unwrap();
+                let Stats { signatures, groups, .. } = verifier.stats();
+                assert_eq!(signatures, count as u64 + 1);
+                let in_groups = groups.iter().zip(1..).map(|(groups, size)| groups * size).sum();
+                assert_eq!(count as u64, in_groups, "{backend}: {groups:?}");
+                let eights = if backend == Backend::Portable { 0 } else { count as u64 / 8 };
+                assert_eq!(groups[7], eights, "{backend}, {count}: {groups:?}");
+            }
+        }
     }
 }

@@ -297,7 +297,6 @@ impl Plan {
     }
 
     /// How many signatures are under shared keys.
-    #[cfg(test)]
     pub(crate) fn shared(&self) -> usize {
         self.shared_end
     }

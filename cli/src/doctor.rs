@@ -9,7 +9,7 @@
 //! | `system` | object: `os`, `arch`, `kernel` |
 //! | `cpu` | object: `model`; `features`, the detected ones that a backend could use |
 //! | `backends` | array, the slowest first: objects of `name`, `requires`, `available`, `chosen`, and `self_test` |
-//! | `cpus` | object: `allowed`, a list like `0-3`; `cores`, one list of allowed SMT siblings per physical core, null if the system does not tell; `suggested`, one allowed CPU per physical core, to be given to `--cpus` |
+//! | `cpus` | object: `allowed`, a list like `0-3`; `cores`, one list of allowed SMT siblings per physical core, null if the system does not tell; `quota`, how many CPUs' time the control group has, null if not limited; `suggested`, one allowed CPU per physical core, to be given to `--cpus` |
 //! | `healthy` | bool: no self-test failed |
 //!
 //! `self_test` is null for a backend that is not available, and otherwise an object of `passed` and
@@ -20,12 +20,10 @@ use std::{collections::BTreeMap, fs, io::Write};
 
 use anyhow::Result;
 use octosig::{Backend, SelfTest};
+use octosig_pipeline::cpus::{self, Machine};
 use serde::Serialize;
 
-use crate::{
-    args::{DoctorArgs, PROFILES},
-    cpus,
-};
+use crate::args::{DoctorArgs, PROFILES};
 
 #[derive(Serialize)]
 struct Report {
@@ -80,6 +78,7 @@ struct SelfTestReport {
 struct Cpus {
     allowed: String,
     cores: Option<Vec<String>>,
+    quota: Option<f64>,
     suggested: String,
 }
 
@@ -151,6 +150,9 @@ impl Report {
             )?,
             None => writeln!(out, "cores         {UNKNOWN}; every CPU is taken for a core")?,
         }
+        if let Some(quota) = self.cpus.quota {
+            writeln!(out, "quota         the time of {quota} CPUs, by the control group")?;
+        }
         writeln!(out, "workers       one per core: --cpus {}", or_unknown(&self.cpus.suggested))?;
         for backend in &self.backends {
             let chosen = if backend.chosen { "chosen" } else { "available" };
@@ -186,16 +188,17 @@ impl Report {
 
 impl Cpus {
     fn new() -> Self {
-        let allowed = cpus::allowed();
-        let cores = cpus::cores(&allowed);
-        let mut suggested = cores.as_ref().map_or_else(
-            || allowed.clone(),
+        let machine = Machine::this();
+        let mut suggested = machine.cores().map_or_else(
+            || machine.allowed().to_vec(),
             |cores| cores.iter().filter_map(|core| core.first().copied()).collect(),
         );
         suggested.sort_unstable();
+        let list = |core: &Vec<usize>| cpus::format(core);
         Self {
-            allowed: cpus::format(&allowed),
-            cores: cores.map(|cores| cores.iter().map(|core| cpus::format(core)).collect()),
+            allowed: cpus::format(machine.allowed()),
+            cores: machine.cores().map(|cores| cores.iter().map(list).collect()),
+            quota: machine.quota(),
             suggested: cpus::format(&suggested),
         }
     }

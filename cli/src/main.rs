@@ -3,7 +3,7 @@
 //! # Reading order
 //! `args` (what the user asked for) → `input` (files → chunks of cases) → `cases` (text → bytes) →
 //! `plan` (bytes → items) → `worker` (items → verdicts) → `verify` (the threads around these steps,
-//! and the order of the output) → `summary`. `doctor` and `cpus` describe the machine.
+//! and the order of the output) → `summary`. `doctor` describes the machine.
 //!
 //! # Exit codes
 //! `verify`: 0 all cases valid; 1 at least one invalid; 2 the run could not say: usage, input or
@@ -13,7 +13,6 @@
 mod args;
 mod cases;
 mod console;
-mod cpus;
 mod doctor;
 mod input;
 mod oracle;

@@ -14,15 +14,16 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use core_affinity::CoreId;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use octosig::{Backend, Verifier};
-use octosig_pipeline::Rules;
+use octosig_pipeline::{
+    Rules,
+    cpus::{self, Machine},
+};
 
 use crate::{
     args::{Choice, VerifyArgs},
     console::Console,
-    cpus,
     input::{self, Chunk, Gone, is_stdin},
     summary::{Summary, Tally},
     worker::{Options, Outcome, Worker},
@@ -94,9 +95,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<u8> {
 }
 
 /// The CPUs to pin to, one per worker; `None` if the system places the threads.
-fn pins(args: &VerifyArgs) -> Result<Option<Vec<u16>>> {
+fn pins(args: &VerifyArgs) -> Result<Option<Vec<usize>>> {
     let Some(list) = &args.cpus else { return Ok(None) };
-    let mut pins = cpus::select(list, &cpus::allowed())?;
+    let cpus = cpus::parse(list).and_then(|cpus| Machine::this().select(&cpus));
+    let mut pins = cpus.with_context(|| format!("--cpus {list:?}"))?;
     if let Some(threads) = args.threads.map(usize::from) {
         ensure!(
             threads <= pins.len(),
@@ -138,7 +140,7 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
 /// Starts the workers. They end when the returned end of their queue is dropped.
 fn spawn_workers(
     workers: Vec<Worker>,
-    pins: Option<&[u16]>,
+    pins: Option<&[usize]>,
     console: &Console,
 ) -> Result<Sender<Job>> {
     let (jobs, queue) = bounded::<Job>(2 * workers.len());
@@ -148,7 +150,7 @@ fn spawn_workers(
         let console = console.clone();
         let work = move || {
             if let Some(cpu) = cpu
-                && !core_affinity::set_for_current(CoreId { id: usize::from(cpu) })
+                && !cpus::pin(cpu)
             {
                 console
                     .complain(&format!("warning: the system refuses to pin a thread to CPU {cpu}"));

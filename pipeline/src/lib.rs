@@ -31,11 +31,25 @@
 
 #![deny(clippy::arithmetic_side_effects)]
 
+pub mod cpus;
+mod flat;
 mod gather;
+mod order;
 mod parse;
+mod pipeline;
+mod queue;
+#[cfg(test)]
+#[path = "queue/tests.rs"]
+mod queue_tests;
 mod rules;
 mod scatter;
+mod shadow;
 mod sigverifier;
+mod stats;
+mod submission;
+mod sync;
+mod ticket;
+mod worker;
 
 use std::{cell::RefCell, slice};
 
@@ -43,10 +57,18 @@ use log::debug;
 use rayon::prelude::*;
 use solana_perf::packet::PacketBatch;
 
+pub use flat::{FlatBatch, OffsetError, Offsets};
 pub use octosig::{self, Profile};
+pub use pipeline::{BuildError, Builder, Pipeline, Stream, SubmitError};
 pub use rules::Rules;
+pub use shadow::{OnDifference, Shadow};
 pub use sigverifier::Sigverifier;
 pub use solana_perf;
+pub use stats::Stats;
+pub use submission::Payload;
+pub use ticket::{Taken, Ticket, VerifiedBatches, VerifiedFlat};
+
+use queue::items_per_job;
 
 thread_local! {
     static SIGVERIFIER: RefCell<Sigverifier> = RefCell::default();
@@ -69,7 +91,7 @@ pub fn verify_batches_on(
 ) {
     let mut live: Vec<_> =
         batches.iter_mut().flatten().filter(|packet| !packet.meta().discard()).collect();
-    let job = packets_per_job(live.len(), thread_pool.current_num_threads());
+    let job = items_per_job(live.len(), thread_pool.current_num_threads());
     thread_pool.install(|| {
         live.par_chunks_mut(job).with_max_len(1).for_each(|packets| {
             SIGVERIFIER.with_borrow_mut(|sigverifier| sigverifier.verify_live(packets, rules));
@@ -106,39 +128,4 @@ pub fn ed25519_verify_batches(
     enable_tx_v1: bool,
 ) {
     verify_batches(batches, Rules::agave(reject_non_vote, enable_tx_v1));
-}
-
-/// How many packets one job of the pool takes: whole groups, for most packets carry one signature.
-///
-/// Few packets become one job per thread, for a larger job costs less per signature; many become
-/// up to four per thread, so that a thread with cheap packets can take over another's.
-fn packets_per_job(packets: usize, threads: usize) -> usize {
-    const LANES: usize = 8;
-    const ENOUGH: usize = 64;
-    let one_each = packets.div_ceil(threads.max(1));
-    let four_each = packets.div_ceil(threads.max(1).saturating_mul(4));
-    four_each.max(one_each.min(ENOUGH)).max(1).next_multiple_of(LANES)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::packets_per_job;
-
-    #[test]
-    fn jobs_are_whole_groups_that_keep_every_thread_busy() {
-        for threads in 0..=64 {
-            for packets in (0..300).chain([1_000, 4_096, 10_000, 65_537]) {
-                let job = packets_per_job(packets, threads);
-                assert!(job >= 8 && job.is_multiple_of(8), "{packets} packets, {threads} threads");
-                let jobs = packets.div_ceil(job);
-                assert!(jobs <= 4 * threads.max(1), "{packets} packets, {threads} threads");
-                if packets >= 8 * 8 * threads {
-                    assert!(jobs >= threads, "{packets} packets, {threads} threads");
-                }
-            }
-        }
-        assert_eq!(packets_per_job(64, 2), 32);
-        assert_eq!(packets_per_job(1_000, 16), 64);
-        assert_eq!(packets_per_job(10_000, 16), 160);
-    }
 }

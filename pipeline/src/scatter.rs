@@ -5,9 +5,9 @@ use solana_perf::packet::{PacketFlags, PacketRefMut};
 use crate::parse::Transaction;
 
 /// What is to be written into the `Meta` of one packet that came in without a discard flag.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    is_simple_vote: bool,
+    pub(crate) is_simple_vote: bool,
     /// Starts true for a packet that parsed; every signature that fails makes it false.
     pub(crate) keep: bool,
 }
@@ -21,14 +21,12 @@ impl Outcome {
     }
 }
 
-/// Sets flags and clears none. `outcomes[i]` belongs to `packets[i]`.
-pub(crate) fn scatter(packets: &mut [PacketRefMut<'_>], outcomes: &[Outcome]) {
-    for (packet, outcome) in packets.iter_mut().zip(outcomes) {
-        if outcome.is_simple_vote {
-            packet.meta_mut().flags |= PacketFlags::SIMPLE_VOTE_TX;
-        }
-        if !outcome.keep {
-            packet.meta_mut().set_discard(true);
-        }
+/// Sets flags and clears none.
+pub(crate) fn scatter(packet: &mut PacketRefMut<'_>, outcome: Outcome) {
+    if outcome.is_simple_vote {
+        packet.meta_mut().flags |= PacketFlags::SIMPLE_VOTE_TX;
+    }
+    if !outcome.keep {
+        packet.meta_mut().set_discard(true);
     }
 }

@@ -69,7 +69,9 @@ impl Sigverifier {
     /// At most [`WINDOW`] packets, none of which is discarded yet.
     fn verify_window(&mut self, window: &mut [PacketRefMut<'_>], rules: Rules) {
         let outcomes = self.outcomes(window, rules);
-        scatter(window, &outcomes);
+        for (packet, outcome) in window.iter_mut().zip(outcomes) {
+            scatter(packet, outcome);
+        }
     }
 
     fn outcomes(&mut self, window: &[PacketRefMut<'_>], rules: Rules) -> ArrayVec<Outcome, WINDOW> {
