@@ -258,3 +258,208 @@ impl fmt::Display for CpuError {
 }
 
 impl std::error::Error for CpuError {}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        process,
+        sync::atomic::{AtomicU32, Ordering},
+    };
+
+    use super::*;
+
+    /// A folder in the place of `/`, removed at the end.
+    struct Root(PathBuf);
+
+    impl Root {
+        fn new(files: &[(&str, &str)]) -> Self {
+            static NUMBER: AtomicU32 = AtomicU32::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let name = format!("octosig-cpus-{}-{number}", process::id());
+            let root = Self(std::env::temp_dir().join(name));
+            root.add(files);
+            root
+        }
+
+        fn add(&self, files: &[(&str, &str)]) {
+            for (file, text) in files {
+                let path = self.0.join(file);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+        }
+
+        /// With so many CPUs, all allowed, of these siblings.
+        fn with_cores(cores: &[&[usize]]) -> Self {
+            let mut cpus = cores.concat();
+            cpus.sort_unstable();
+            let root = Self::new(&[]);
+            root.allow(&format(&cpus));
+            root.add(&[("sys/devices/system/cpu/online", &format(&cpus))]);
+            for core in cores {
+                for cpu in *core {
+                    let file =
+                        format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+                    root.add(&[(&file, &format(core))]);
+                }
+            }
+            root
+        }
+
+        fn allow(&self, list: &str) {
+            let status =
+                format!("Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t{list}\nMems:\n");
+            self.add(&[("proc/self/status", &status)]);
+        }
+
+        fn machine(&self) -> Machine {
+            Machine::read(&self.0)
+        }
+    }
+
+    impl Drop for Root {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn lists_are_read_and_written() {
+        assert_eq!(parse("2-5,9,0\n").unwrap(), [2, 3, 4, 5, 9, 0]);
+        assert_eq!(parse("63-65,127,1023").unwrap(), [63, 64, 65, 127, 1_023]);
+        assert_eq!(format(&[0, 2, 3, 4, 9, 11, 12]), "0,2-4,9,11-12");
+        assert_eq!(format(&[]), "");
+        for bad in ["", ",", "1,", "a", "1-", "-1", "1-2-3", "+1", "0x1", "1 2", "0-2:1/2"] {
+            assert!(matches!(parse(bad), Err(CpuError::NoList(_))), "{bad:?}");
+        }
+        assert_eq!(parse("3-1"), Err(CpuError::Backwards("3-1".into())));
+        // None of these is written out first.
+        for (bad, cpu) in [
+            ("1024", 1_024),
+            ("0-1024", 1_024),
+            ("0-99999999999", 99_999_999_999),
+            ("0-99999999999999999999999", usize::MAX),
+        ] {
+            assert_eq!(parse(bad), Err(CpuError::TooLarge(cpu)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn siblings_come_after_the_first_threads_of_all_cores() {
+        let adjacent = Root::with_cores(&[&[0, 1], &[2, 3], &[4, 5]]);
+        assert_eq!(adjacent.machine().order(), [0, 2, 4, 1, 3, 5]);
+        let split = Root::with_cores(&[&[0, 4], &[1, 5], &[2, 6], &[3, 7]]);
+        assert_eq!(split.machine().order(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        let four_threads = Root::with_cores(&[&[0, 1, 2, 3], &[4, 5, 6, 7]]);
+        assert_eq!(four_threads.machine().order(), [0, 4, 1, 5, 2, 6, 3, 7]);
+        let mixed = Root::with_cores(&[&[0, 1], &[2], &[3]]);
+        assert_eq!(mixed.machine().order(), [0, 2, 3, 1]);
+        assert_eq!(mixed.machine().default_workers(), 4);
+    }
+
+    #[test]
+    fn gaps_keep_the_numbers_of_cpus() {
+        let root = Root::with_cores(&[&[0, 1], &[2, 3], &[4, 5], &[6, 7]]);
+        for (allowed, order) in [
+            ("2,4", &[2, 4][..]),
+            ("5,7", &[5, 7]),
+            ("3-5", &[3, 4, 5]),
+            ("1-3,6", &[1, 2, 6, 3]),
+            // Offline, and possible only.
+            ("0-127", &[0, 2, 4, 6, 1, 3, 5, 7]),
+            ("7-1000", &[7]),
+        ] {
+            root.allow(allowed);
+            let machine = root.machine();
+            assert_eq!(machine.order(), order, "{allowed}");
+            assert_eq!(machine.default_workers(), order.len());
+        }
+        let high = Root::with_cores(&[&[63, 64], &[65, 127], &[1_023]]);
+        assert_eq!(high.machine().order(), [63, 65, 1_023, 64, 127]);
+    }
+
+    #[test]
+    fn a_choice_may_name_isolated_cpus_and_no_others() {
+        let root = Root::with_cores(&[&[0, 1], &[2, 3]]);
+        root.allow("0-1");
+        let machine = root.machine();
+        assert_eq!(machine.select(&[3, 0, 2]), Ok(vec![3, 0, 2]));
+        assert_eq!(machine.select(&[]), Err(CpuError::Empty));
+        assert_eq!(machine.select(&[1, 0, 1]), Err(CpuError::Twice(1)));
+        let online = "0-3".to_owned();
+        assert_eq!(machine.select(&[4]), Err(CpuError::Unknown { cpu: 4, online }));
+        assert_eq!(machine.select(&[1_024]), Err(CpuError::TooLarge(1_024)));
+        assert_eq!(machine.select(&[100_000]), Err(CpuError::TooLarge(100_000)));
+        let unknown = Machine::default();
+        assert_eq!(unknown.select(&[63, 1_023]), Ok(vec![63, 1_023]));
+        assert_eq!(unknown.select(&[usize::MAX]), Err(CpuError::TooLarge(usize::MAX)));
+    }
+
+    #[test]
+    fn quotas_limit_the_workers() {
+        let workers = |group: &str, files: &[(&str, &str)]| {
+            let root = Root::with_cores(&[&[0, 1], &[2, 3], &[4, 5], &[6, 7]]);
+            root.add(&[("proc/self/cgroup", group)]);
+            root.add(files);
+            root.machine().default_workers()
+        };
+        let v2 = |text| workers("0::/a/b\n", &[("sys/fs/cgroup/a/b/cpu.max", text)]);
+        assert_eq!(v2("max 100000\n"), 8);
+        assert_eq!(v2("50000 100000\n"), 1);
+        assert_eq!(v2("200000 100000\n"), 2);
+        assert_eq!(v2("250000 100000\n"), 2);
+        assert_eq!(v2("1600000 100000\n"), 8);
+        for garbage in ["", "max", "0 0", "-1 100000", "x y", "100000 0", "nan nan", "1e999 1"] {
+            assert_eq!(v2(garbage), 8, "{garbage:?}");
+        }
+        // The parent's quota, and the least of several.
+        let parent = [("sys/fs/cgroup/a/cpu.max", "300000 100000")];
+        assert_eq!(workers("0::/a/b\n", &parent), 3);
+        assert_eq!(workers("0::/\n", &[("sys/fs/cgroup/cpu.max", "300000 100000")]), 3);
+        let both = [parent[0], ("sys/fs/cgroup/a/b/cpu.max", "400000 100000")];
+        assert_eq!(workers("0::/a/b\n", &both), 3);
+        // A group outside of the namespace.
+        assert_eq!(workers("0::/../x\n", &[]), 8);
+
+        let v1 = |folder: &str, quota: &str| {
+            let files = ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
+                .map(|file| format!("sys/fs/cgroup/{folder}/a/{file}"));
+            let group = "5:devices:/a\n4:cpu,cpuacct:/a\n3:cpuset:/a\n0::/\n";
+            workers(group, &[(&files[0], quota), (&files[1], "100000\n")])
+        };
+        assert_eq!(v1("cpu,cpuacct", "-1\n"), 8);
+        assert_eq!(v1("cpu,cpuacct", "50000\n"), 1);
+        assert_eq!(v1("cpu,cpuacct", "200000\n"), 2);
+        assert_eq!(v1("cpu", "300000\n"), 3);
+        assert_eq!(v1("cpuset", "300000\n"), 8);
+        for garbage in [":", "::", "\n\n", "cpu", "4:cpu", "\0"] {
+            assert_eq!(workers(garbage, &[]), 8, "{garbage:?}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_left_out() {
+        let nothing = Root::new(&[]).machine();
+        assert_eq!(nothing, Machine::default());
+        assert!(nothing.order().is_empty() && nothing.default_workers() >= 1);
+        for garbage in ["", "x", "9-1", "-1", "4096-5000", "\n\n", "1,,2", "99999999999999999999"] {
+            let root = Root::with_cores(&[&[0, 1]]);
+            root.allow(garbage);
+            assert!(root.machine().order().is_empty(), "{garbage:?}");
+
+            let root = Root::with_cores(&[&[0, 1]]);
+            root.add(&[("sys/devices/system/cpu/online", garbage)]);
+            assert_eq!(root.machine().order(), [0, 1], "{garbage:?}");
+
+            let root = Root::with_cores(&[&[0, 1]]);
+            let siblings = "sys/devices/system/cpu/cpu0/topology/thread_siblings_list";
+            root.add(&[(siblings, garbage)]);
+            assert_eq!((root.machine().order(), root.machine().cores()), (vec![0, 1], None));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_pinned_to_is_refused() {
+        assert!([LIMIT, 100_000, usize::MAX].map(pin).iter().all(|pinned| !pinned));
+    }
+}

@@ -1,9 +1,13 @@
 //! Packets of every shape, and every entry beside solana-perf.
 
-use std::sync::OnceLock;
+use std::{
+    sync::{LazyLock, OnceLock},
+    time::Duration,
+};
 
 use octosig_pipeline::{
-    Profile, Rules, Sigverifier, ed25519_verify, ed25519_verify_batches, ed25519_verify_serial,
+    Pipeline, Profile, Rules, Sigverifier, ed25519_verify, ed25519_verify_batches,
+    ed25519_verify_serial,
     octosig::{Backend, Verifier},
     solana_perf::{
         packet::{
@@ -102,6 +106,25 @@ pub(crate) fn pool(threads: usize) -> &'static ThreadPool {
     &pools[threads - 1]
 }
 
+/// Verifies on a pipeline of three workers that all tests share: all batches as one submission, or each as
+/// one of its own.
+fn verify_on_pipeline(batches: &mut [PacketBatch], rules: Rules, one_by_one: bool) {
+    static PIPELINE: LazyLock<Pipeline> =
+        LazyLock::new(|| Pipeline::builder().unpinned().workers(3).build().expect("threads"));
+    let stream = PIPELINE.stream().with_rules(rules);
+    let submissions = batches.chunks(if one_by_one { 1 } else { batches.len().max(1) });
+    let tickets: Vec<_> = submissions
+        .map(|batches| stream.submit_timeout(batches.to_vec(), Duration::MAX).expect("no end"))
+        .collect();
+    let verified = tickets.into_iter().flat_map(|ticket| ticket.wait().expect("once").batches);
+    let mut count = 0;
+    for (batch, verified) in batches.iter_mut().zip(verified) {
+        *batch = verified;
+        count += 1;
+    }
+    assert_eq!(count, batches.len());
+}
+
 pub(crate) fn metas(batches: &[PacketBatch]) -> Vec<Meta> {
     batches.iter().flatten().map(|packet| packet.meta().clone()).collect()
 }
@@ -146,6 +169,9 @@ pub(crate) fn check(
         let packet_count = sigverify::count_packets_in_batches(batches);
         ed25519_verify(pool(3), batches, reject_non_vote, packet_count, enable_tx_v1);
     });
+    same(batches, &expected, "pipeline", rules, |batches| {
+        verify_on_pipeline(batches, rules, false);
+    });
     metas(&expected)
 }
 
@@ -163,6 +189,9 @@ pub(crate) fn check_profiles(
         same(batches, &expected, "verify_batches", rules, |batches| verify_batches(batches, rules));
         same(batches, &expected, "verify_batches_on", rules, |batches| {
             verify_batches_on(pool(2), batches, rules);
+        });
+        same(batches, &expected, "pipeline, one by one", rules, |batches| {
+            verify_on_pipeline(batches, rules, true);
         });
         for &backend in Backend::ALL.iter().filter(|backend| backend.is_available()) {
             let mut sigverifier =

@@ -9,6 +9,7 @@ mod files;
 mod fuzz;
 mod harness;
 mod multisig;
+mod pipeline;
 mod profiles;
 mod reference;
 mod sizes;
