@@ -6,25 +6,25 @@ use crate::sync::lock;
 
 /// A count, or an array of them.
 trait Count {
-    fn add(&mut self, other: &Self);
-    fn subtract(&mut self, other: &Self);
+    fn grow(&mut self, other: &Self);
+    fn shrink(&mut self, other: &Self);
 }
 
 impl Count for u64 {
-    fn add(&mut self, other: &Self) {
+    fn grow(&mut self, other: &Self) {
         *self = self.saturating_add(*other);
     }
-    fn subtract(&mut self, other: &Self) {
+    fn shrink(&mut self, other: &Self) {
         *self = self.saturating_sub(*other);
     }
 }
 
 impl<const N: usize> Count for [u64; N] {
-    fn add(&mut self, other: &Self) {
-        self.iter_mut().zip(other).for_each(|(a, b)| a.add(b));
+    fn grow(&mut self, other: &Self) {
+        self.iter_mut().zip(other).for_each(|(a, b)| a.grow(b));
     }
-    fn subtract(&mut self, other: &Self) {
-        self.iter_mut().zip(other).for_each(|(a, b)| a.subtract(b));
+    fn shrink(&mut self, other: &Self) {
+        self.iter_mut().zip(other).for_each(|(a, b)| a.shrink(b));
     }
 }
 
@@ -42,14 +42,14 @@ macro_rules! stats {
         }
 
         impl Stats {
-            fn add(&mut self, other: &Self) {
-                $(self.$field.add(&other.$field);)*
+            fn grow(&mut self, other: &Self) {
+                $(self.$field.grow(&other.$field);)*
             }
 
             /// What happened after `earlier`, a snapshot of the same pipeline.
             #[must_use]
             pub fn since(mut self, earlier: &Self) -> Self {
-                $(self.$field.subtract(&earlier.$field);)*
+                $(self.$field.shrink(&earlier.$field);)*
                 self
             }
         }
@@ -114,7 +114,7 @@ impl Counters {
     /// Adds what a claim came to, and the time it took.
     pub(crate) fn add(&self, stats: &Stats, time: Duration) {
         let mut counters = lock(&self.0);
-        counters.0.add(stats);
+        counters.0.grow(stats);
         // The sum is rounded, not its parts.
         counters.1 = counters.1.saturating_add(time);
         counters.0.total_verify_time_us = counters.1.as_micros().try_into().unwrap_or(u64::MAX);
@@ -124,7 +124,7 @@ impl Counters {
     pub(crate) fn sum<'a>(counters: impl IntoIterator<Item = &'a Self>) -> Stats {
         let mut sum = Stats::default();
         for counters in counters {
-            sum.add(&lock(&counters.0).0);
+            sum.grow(&lock(&counters.0).0);
         }
         sum
     }

@@ -80,15 +80,15 @@ fn only_what_waits_alone_is_claimed_by_its_owner() {
     let claim_alone = |work| {
         let mut parts = Vec::new();
         queue.claim_alone(|mine| *mine == work, &mut parts);
-        parts.into_iter().map(|part| part.range).collect::<Vec<_>>()
+        parts.iter().map(|part| part.range.len()).sum::<usize>()
     };
-    assert_eq!(claim_alone('a'), []);
+    assert_eq!(claim_alone('a'), 0);
     push(&queue, 0, 'a', 8);
-    assert_eq!(claim_alone('b'), []);
+    assert_eq!(claim_alone('b'), 0);
     push(&queue, 1, 'b', 1);
-    assert_eq!(claim_alone('b'), []);
+    assert_eq!(claim_alone('b'), 0);
     assert_eq!(claim(&queue), [('a', 0..8)]);
-    assert_eq!(claim_alone('b'), [0..1]);
+    assert_eq!(claim_alone('b'), 1);
     push(&queue, 0, 'c', 9);
-    assert_eq!(claim_alone('c'), []);
+    assert_eq!(claim_alone('c'), 0);
 }

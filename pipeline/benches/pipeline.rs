@@ -1,0 +1,343 @@
+//! The pipeline beside solana-perf's `ed25519_verify`, both on as many threads as there are CPUs, and beside
+//! the bare verifier. Prints tables in Markdown.
+//!
+//! `cargo bench -p octosig-pipeline --bench pipeline [-- --rounds N]`
+//!
+//! All contenders of a table take turns, round after round; a figure is the median of its rounds, in
+//! wall time, because the question is when a batch is done. One binary holds all of them.
+
+use std::{
+    env,
+    hint::black_box,
+    num::NonZero,
+    thread,
+    time::{Duration, Instant},
+};
+
+use octosig_pipeline::{
+    Pipeline, Profile, Stream, ed25519_verify, ed25519_verify_serial,
+    octosig::{Item, Verifier},
+    solana_perf::{
+        packet::{BytesPacket, Meta, PacketBatch},
+        sigverify,
+    },
+};
+use rand::Rng;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use solana_sdk::{
+    hash::Hash,
+    instruction::{AccountMeta, Instruction},
+    message::Message,
+    pubkey::Pubkey,
+    signature::{Keypair, Signer},
+    transaction::{Transaction, VersionedTransaction},
+};
+
+fn packet(transaction: Transaction) -> BytesPacket {
+    let data = wincode::serialize(&VersionedTransaction::from(transaction)).expect("a transaction");
+    let mut meta = Meta::default();
+    meta.size = data.len();
+    BytesPacket::new(data.into(), meta)
+}
+
+/// A transfer from a payer of its own, as in Agave's benches.
+fn transfer() -> BytesPacket {
+    let to = Pubkey::new_unique();
+    packet(solana_system_transaction::transfer(&Keypair::new(), &to, 1, Hash::new_unique()))
+}
+
+/// An instruction that two accounts sign.
+fn multisig() -> BytesPacket {
+    let signers = [Keypair::new(), Keypair::new()];
+    let accounts =
+        signers.each_ref().map(|signer| AccountMeta::new(signer.pubkey(), true)).to_vec();
+    let instruction = Instruction::new_with_bytes(Pubkey::new_unique(), &[0; 12], accounts);
+    let message = Message::new(&[instruction], Some(&signers[0].pubkey()));
+    packet(Transaction::new(&signers.each_ref(), message, Hash::new_unique()))
+}
+
+/// `count` transfers in batches of `len`.
+fn batches(count: usize, len: usize) -> Vec<PacketBatch> {
+    let packets: Vec<_> = (0..count).map(|_| transfer()).collect();
+    if len == 1 {
+        return packets.into_iter().map(PacketBatch::Single).collect();
+    }
+    packets.chunks(len).map(|batch| batch.to_vec().into()).collect()
+}
+
+/// Agave's `bench_sigverify_uneven`: batches of 1 to 127 packets, half of them with two signatures, 98 %
+/// discarded.
+fn uneven(total: usize) -> Vec<PacketBatch> {
+    let mut random = rand::rng();
+    let (one, two) = ([(); 64].map(|()| transfer()), [(); 64].map(|()| multisig()));
+    let mut batches = Vec::new();
+    let mut rest = total;
+    while rest > 0 {
+        let len = random.random_range(1..128).min(rest);
+        rest -= len;
+        let packets = (0..len).map(|_| {
+            let packets = if random.random() { &one } else { &two };
+            let mut packet = packets[random.random_range(0..64)].clone();
+            packet.meta_mut().set_discard(random.random_ratio(98, 100));
+            packet
+        });
+        batches.push(packets.collect::<Vec<_>>().into());
+    }
+    batches
+}
+
+/// A way to verify batches, which it may move away and back.
+type Entry<'a> = &'a dyn Fn(&mut Vec<PacketBatch>);
+
+fn time(run: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    run();
+    start.elapsed()
+}
+
+fn quantile(times: &mut [Duration], quantile: f64) -> Duration {
+    times.sort_unstable();
+    times[((times.len() - 1) as f64 * quantile) as usize]
+}
+
+/// The median of each entry in microseconds, all taking turns on copies of `batches`.
+fn medians<const N: usize>(
+    rounds: usize,
+    batches: &[PacketBatch],
+    entries: [Entry<'_>; N],
+) -> [f64; N] {
+    let mut times = [const { Vec::new() }; N];
+    let mut copies = [(); N].map(|()| batches.to_vec());
+    let kept = sigverify::count_valid_packets(batches);
+    // Short ones several times.
+    let repeats = (2_000 / kept.max(1)).clamp(1, 20);
+    for round in 0..=rounds {
+        for i in 0..N {
+            // Another one begins each round.
+            let i = (i + round) % N;
+            let elapsed = time(|| (0..repeats).for_each(|_| entries[i](black_box(&mut copies[i]))));
+            // The first round warms up.
+            if round > 0 {
+                times[i].push(elapsed / repeats as u32);
+            }
+        }
+    }
+    assert!(copies.iter().all(|copy| sigverify::count_valid_packets(copy) == kept));
+    times.each_mut().map(|times| quantile(times, 0.5).as_secs_f64() * 1e6)
+}
+
+fn on(stream: &Stream) -> impl Fn(&mut Vec<PacketBatch>) + '_ {
+    |batches| {
+        let ticket = stream.submit(std::mem::take(batches)).expect("room");
+        *batches = ticket.wait().expect("once").batches;
+    }
+}
+
+fn rayon(threads: usize) -> ThreadPool {
+    ThreadPoolBuilder::new().num_threads(threads).build().expect("threads")
+}
+
+fn pipeline(workers: usize) -> Pipeline {
+    Pipeline::builder().workers(workers).queue_depth(60_000).build().expect("a pipeline")
+}
+
+/// The bare verifiers on one thread: ed25519-dalek divided by octosig, many signatures in a call.
+fn bare_ratio(rounds: usize) -> f64 {
+    let batches = batches(1_024, 128);
+    let mut verifier = Verifier::new();
+    let mut items = Vec::new();
+    for packet in batches.iter().flatten() {
+        // One signature, the first key after the counts.
+        let data = packet.data(..).expect("bytes");
+        items.push(Item {
+            public_key: data[69..].first_chunk().expect("a key"),
+            signature: data[1..].first_chunk().expect("a signature"),
+            message: &data[65..],
+        });
+    }
+    let mut times = [Vec::new(), Vec::new()];
+    let mut verdicts = vec![false; items.len()];
+    for round in 0..=rounds {
+        let octosig = time(|| {
+            verifier.verify_many(Profile::DalekStrict, &items, &mut verdicts).expect("one length");
+        });
+        let dalek = time(|| {
+            let valid = |item| octosig_oracle::verdict(Profile::DalekStrict, item);
+            assert!(items.iter().all(valid));
+        });
+        assert!(verdicts.iter().all(|valid| *valid));
+        if round > 0 {
+            times[0].push(octosig);
+            times[1].push(dalek);
+        }
+    }
+    let [octosig, dalek] = times.each_mut().map(|times| quantile(times, 0.5).as_secs_f64());
+    let each = 1e6 / items.len() as f64;
+    println!(
+        "Bare, one thread: octosig {:.2} µs, ed25519-dalek {:.2} µs a signature, ratio {:.2}.\n",
+        octosig * each,
+        dalek * each,
+        dalek / octosig
+    );
+    dalek / octosig
+}
+
+fn shapes(rounds: usize, cpus: usize, bare: f64) {
+    let (pipeline, pool) = (pipeline(cpus), rayon(cpus));
+    let stream = pipeline.stream();
+    println!("## Agave's own bench shapes, {cpus} threads\n");
+    println!(
+        "| shape | pipeline, µs | `ed25519_verify`, µs | solana-perf, µs | ratio of the pipeline | of the bare \
+         ratio | ratio of `ed25519_verify` |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    let mut shapes = vec![("simple, 256 in batches of 128".to_owned(), batches(256, 128))];
+    for count in [127, 1_024, 4_096] {
+        for len in [1, 128] {
+            shapes.push((format!("{count} in batches of {len}"), batches(count, len)));
+        }
+    }
+    shapes.push(("uneven, 12,800, 98 % discarded".to_owned(), uneven(12_800)));
+    shapes.push(("1".to_owned(), batches(1, 1)));
+    shapes.push(("8 in batches of 1".to_owned(), batches(8, 1)));
+    for (name, batches) in shapes {
+        let [ours, on_rayon, theirs] = medians(
+            rounds,
+            &batches,
+            [
+                &on(&stream),
+                &|batches| ed25519_verify(&pool, batches, false, 0, false),
+                &|batches| sigverify::ed25519_verify(&pool, batches, false, 0, false),
+            ],
+        );
+        let ratio = theirs / ours;
+        println!(
+            "| {name} | {ours:.0} | {on_rayon:.0} | {theirs:.0} | {ratio:.2} | {:.2} | {:.2} |",
+            ratio / bare,
+            theirs / on_rayon
+        );
+    }
+    println!();
+}
+
+fn scaling(rounds: usize, cpus: usize) {
+    println!("## From one thread to {cpus}, 8,192 packets in batches of 128\n");
+    println!("| | 1 thread, packets/s | {cpus} threads, packets/s | efficiency |");
+    println!("|---|---|---|---|");
+    let batches = batches(8_192, 128);
+    let (one, all) = (pipeline(1), pipeline(cpus));
+    let (pool_of_one, pool_of_all) = (rayon(1), rayon(cpus));
+    let [p1, pn, r1, rn] = medians(
+        rounds,
+        &batches,
+        [
+            &on(&one.stream()),
+            &on(&all.stream()),
+            &|batches| sigverify::ed25519_verify(&pool_of_one, batches, false, 0, false),
+            &|batches| sigverify::ed25519_verify(&pool_of_all, batches, false, 0, false),
+        ],
+    );
+    for (name, one, all) in [("pipeline", p1, pn), ("solana-perf on rayon", r1, rn)] {
+        let rate = |micros: f64| 8_192e6 / micros;
+        let efficiency = one / all / cpus as f64;
+        println!("| {name} | {:.0} | {:.0} | {efficiency:.3} |", rate(one), rate(all));
+    }
+    println!();
+}
+
+fn backlog(rounds: usize, cpus: usize) {
+    const PACKETS: usize = 50_000;
+    let pipeline = pipeline(cpus);
+    let stream = pipeline.stream();
+    let mut singles = batches(4_096, 1).into_iter().cycle().take(PACKETS).collect::<Vec<_>>();
+    let mut bulk: Vec<PacketBatch> = vec![
+        singles
+            .iter()
+            .flat_map(|batch| match batch {
+                PacketBatch::Single(packet) => Some(packet.clone()),
+                _ => None,
+            })
+            .collect::<Vec<_>>()
+            .into(),
+    ];
+    let (mut bulk_times, mut single_times) = (Vec::new(), Vec::new());
+    for round in 0..=rounds.div_ceil(3) {
+        let times = [
+            time(|| on(&stream)(&mut bulk)),
+            time(|| {
+                let submit = |single| stream.submit(vec![single]).expect("room");
+                let tickets: Vec<_> = singles.drain(..).map(submit).collect();
+                let results = tickets.into_iter().map(|ticket| ticket.wait().expect("once"));
+                singles.extend(results.flat_map(|verified| verified.batches));
+            }),
+        ];
+        if round > 0 {
+            bulk_times.push(times[0]);
+            single_times.push(times[1]);
+        }
+    }
+    assert_eq!(singles.len(), PACKETS);
+    let [bulk, single] = [&mut bulk_times, &mut single_times]
+        .map(|times| PACKETS as f64 / quantile(times, 0.5).as_secs_f64());
+    println!("## A backlog of {PACKETS} packets\n");
+    println!(
+        "{single:.0} packets/s as submissions of one packet each, submitting included; {bulk:.0} packets/s as one \
+         submission: {:.3} of it.\n",
+        single / bulk
+    );
+}
+
+fn latency(rounds: usize) {
+    println!("## Latency of one packet with one signature, 1 ms after the one before\n");
+    println!("| | p50, µs | p99, µs |");
+    println!("|---|---|---|");
+    let batch = batches(1, 1);
+    let data = batch[0].get(0).expect("a packet").data(..).expect("bytes").to_vec();
+    let mut verifier = Verifier::new();
+    let pipeline = pipeline(1);
+    let stream = pipeline.stream();
+    let mut times = [const { Vec::new() }; 4];
+    for _ in 0..(100 * rounds).max(200) {
+        let bare = || {
+            let (key, signature) = (data[69..].first_chunk(), data[1..].first_chunk());
+            let (key, signature) = (key.expect("a key"), signature.expect("a signature"));
+            assert!(verifier.verify(Profile::DalekStrict, key, signature, &data[65..]));
+        };
+        let mut serial = batch[0].clone();
+        let (waited, received) = (batch.clone(), batch.clone());
+        let submit = |batch| stream.submit(batch).expect("room");
+        let runs: [Box<dyn FnOnce() + '_>; 4] = [
+            Box::new(bare),
+            Box::new(|| ed25519_verify_serial(&mut serial, false, false)),
+            Box::new(|| drop(submit(waited).wait().expect("once"))),
+            Box::new(|| drop(submit(received).receiver().recv().expect("once"))),
+        ];
+        for (run, times) in runs.into_iter().zip(&mut times) {
+            thread::sleep(Duration::from_millis(1));
+            times.push(time(run));
+        }
+    }
+    let names = [
+        "`Verifier::verify`",
+        "`ed25519_verify_serial`",
+        "`submit`, then `wait`",
+        "`submit`, then the ticket's receiver",
+    ];
+    for (name, times) in names.iter().zip(&mut times) {
+        let [p50, p99] = [0.5, 0.99].map(|q| quantile(times, q).as_secs_f64() * 1e6);
+        println!("| {name} | {p50:.1} | {p99:.1} |");
+    }
+    println!();
+}
+
+fn main() {
+    let mut arguments = env::args().skip_while(|argument| argument != "--rounds").skip(1);
+    let rounds = arguments.next().map_or(11, |rounds| rounds.parse().expect("a number of rounds"));
+    let cpus = thread::available_parallelism().map_or(1, NonZero::get);
+    println!("Backend {}, {rounds} rounds.\n", Verifier::new().backend());
+    let bare = bare_ratio(rounds);
+    shapes(rounds, cpus, bare);
+    scaling(rounds, cpus);
+    backlog(rounds, cpus);
+    latency(rounds);
+}
