@@ -166,12 +166,7 @@ impl<W> State<W> {
                 turn = turn.saturating_sub(items);
                 share = share.saturating_sub(items);
                 self.items = self.items.saturating_sub(items);
-                match parts.last_mut() {
-                    Some(last) if Arc::ptr_eq(&last.work, &taken.work) => {
-                        last.range.end = taken.range.end;
-                    }
-                    _ => parts.push(taken),
-                }
+                parts.push(taken);
             }
             if !line.waiting.is_empty() {
                 self.lines.push_back(line);

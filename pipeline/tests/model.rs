@@ -10,7 +10,7 @@ use std::{
 };
 
 use shuttle::{
-    sync::{Arc, mpsc},
+    sync::{Arc, Barrier, mpsc},
     thread,
 };
 
@@ -260,6 +260,28 @@ fn dropped_tickets_hold_nobody_up() {
         }
         order.drain();
         pipeline.queue.close();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn one_submission_wakes_as_many_workers_as_it_keeps_busy() {
+    check(|| {
+        let queue = Arc::new(Queue::new(3));
+        // Nobody works before all three have something.
+        let all = Arc::new(Barrier::new(3));
+        let worker = |_| {
+            let (queue, all) = (Arc::clone(&queue), Arc::clone(&all));
+            thread::spawn(move || {
+                let mut parts = Vec::new();
+                assert!(queue.claim(&mut parts));
+                all.wait();
+            })
+        };
+        let workers: Vec<_> = (0..3).map(worker).collect();
+        queue.enter().expect("open").push(0, (), NonZeroUsize::new(20).expect("some"));
         for worker in workers {
             worker.join().unwrap();
         }
