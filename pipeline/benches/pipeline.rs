@@ -260,30 +260,42 @@ fn backlog(rounds: usize, cpus: usize) {
             .collect::<Vec<_>>()
             .into(),
     ];
-    let (mut bulk_times, mut single_times) = (Vec::new(), Vec::new());
-    for round in 0..=rounds.div_ceil(3) {
-        let times = [
-            time(|| on(&stream)(&mut bulk)),
-            time(|| {
-                let submit = |single| stream.submit(vec![single]).expect("room");
-                let tickets: Vec<_> = singles.drain(..).map(submit).collect();
-                let results = tickets.into_iter().map(|ticket| ticket.wait().expect("once"));
-                singles.extend(results.flat_map(|verified| verified.batches));
-            }),
-        ];
+    let (mut bulk_rates, mut rates, mut drain_rates) = (Vec::new(), Vec::new(), Vec::new());
+    let rate = |packets: usize, time: Duration| packets as f64 / time.as_secs_f64();
+    for round in 0..=rounds {
+        let bulk_time = time(|| on(&stream)(&mut bulk));
+        let start = Instant::now();
+        let submit = |single| stream.submit(vec![single]).expect("room");
+        let tickets: Vec<_> = singles.drain(..).map(submit).collect();
+        // From here on, the submitter takes no time from the workers.
+        let submitted = Instant::now();
+        let left = tickets.iter().filter(|ticket| ticket.receiver().is_empty()).count();
+        pipeline.drain();
+        let end = Instant::now();
+        let results = tickets.into_iter().map(|ticket| ticket.wait().expect("once"));
+        singles.extend(results.flat_map(|verified| verified.batches));
         if round > 0 {
-            bulk_times.push(times[0]);
-            single_times.push(times[1]);
+            bulk_rates.push(rate(PACKETS, bulk_time));
+            rates.push(rate(PACKETS, end - start));
+            drain_rates.push(rate(left, end - submitted));
         }
     }
     assert_eq!(singles.len(), PACKETS);
-    let [bulk, single] = [&mut bulk_times, &mut single_times]
-        .map(|times| PACKETS as f64 / quantile(times, 0.5).as_secs_f64());
+    let [bulk, all, drain] = [bulk_rates, rates, drain_rates].map(|mut rates: Vec<f64>| {
+        rates.sort_unstable_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    });
     println!("## A backlog of {PACKETS} packets\n");
+    println!("| | packets/s | of that of one submission |");
+    println!("|---|---|---|");
+    println!("| one submission | {bulk:.0} | 1 |");
     println!(
-        "{single:.0} packets/s as submissions of one packet each, submitting included; {bulk:.0} packets/s as one \
-         submission: {:.3} of it.\n",
-        single / bulk
+        "| submissions of one packet each, once all are queued | {drain:.0} | {:.3} |",
+        drain / bulk
+    );
+    println!(
+        "| the same, from the first on: the submitter needs one of {cpus} CPUs for a while | {all:.0} | {:.3} |\n",
+        all / bulk
     );
 }
 
@@ -304,13 +316,12 @@ fn latency(rounds: usize) {
             assert!(verifier.verify(Profile::DalekStrict, key, signature, &data[65..]));
         };
         let mut serial = batch[0].clone();
-        let (waited, received) = (batch.clone(), batch.clone());
-        let submit = |batch| stream.submit(batch).expect("room");
+        let (here, waited) = (batch.clone(), batch.clone());
         let runs: [Box<dyn FnOnce() + '_>; 4] = [
             Box::new(bare),
             Box::new(|| ed25519_verify_serial(&mut serial, false, false)),
-            Box::new(|| drop(submit(waited).wait().expect("once"))),
-            Box::new(|| drop(submit(received).receiver().recv().expect("once"))),
+            Box::new(|| drop(stream.submit_here(here).expect("room").wait().expect("once"))),
+            Box::new(|| drop(stream.submit(waited).expect("room").wait().expect("once"))),
         ];
         for (run, times) in runs.into_iter().zip(&mut times) {
             thread::sleep(Duration::from_millis(1));
@@ -320,8 +331,8 @@ fn latency(rounds: usize) {
     let names = [
         "`Verifier::verify`",
         "`ed25519_verify_serial`",
+        "`submit_here`, then `wait`",
         "`submit`, then `wait`",
-        "`submit`, then the ticket's receiver",
     ];
     for (name, times) in names.iter().zip(&mut times) {
         let [p50, p99] = [0.5, 0.99].map(|q| quantile(times, q).as_secs_f64() * 1e6);

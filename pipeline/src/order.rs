@@ -1,7 +1,7 @@
 //! The order of a stream: submissions are numbered as they come in, and delivered in that order,
 //! whichever is finished first. This is also where a stream is full.
 
-use std::{collections::VecDeque, time::Instant};
+use std::{collections::VecDeque, sync::PoisonError, time::Instant};
 
 use crate::sync::{Condvar, Mutex, MutexGuard, lock};
 
@@ -14,6 +14,8 @@ pub(crate) trait Deliver {
 pub(crate) struct Order<D> {
     depth: usize,
     state: Mutex<State<D>>,
+    /// For threads that wait for room, and for those that wait for a delivery.
+    room: Condvar,
     delivered: Condvar,
 }
 
@@ -22,8 +24,10 @@ struct State<D> {
     first: u64,
     /// From that one on; `None` while it is not finished.
     slots: VecDeque<Option<D>>,
-    /// Threads that wait until something is delivered.
-    watchers: usize,
+    /// Threads that wait for room.
+    waiting: usize,
+    /// For each thread that waits for deliveries, the number of the first submission that it does not wait for.
+    ends: Vec<u64>,
 }
 
 /// How long to wait for room.
@@ -35,11 +39,11 @@ pub(crate) enum Patience {
 }
 
 /// The right to the next number. Nothing is delivered, and no other number given, while it is held.
-pub(crate) struct Place<'a, D> {
+pub(crate) struct Turn<'a, D> {
     state: MutexGuard<'a, State<D>>,
 }
 
-impl<D> Place<'_, D> {
+impl<D> Turn<'_, D> {
     /// The number of the submission to come.
     pub(crate) fn number(&self) -> u64 {
         self.state.end()
@@ -58,26 +62,48 @@ impl<D> State<D> {
 }
 
 impl<D: Deliver> Order<D> {
-    pub(crate) const fn new(depth: usize) -> Self {
-        let state = State { first: 0, slots: VecDeque::new(), watchers: 0 };
-        Self { depth, state: Mutex::new(state), delivered: Condvar::new() }
+    pub(crate) fn new(depth: usize) -> Self {
+        let state = State { first: 0, slots: VecDeque::new(), waiting: 0, ends: Vec::new() };
+        let (room, delivered) = (Condvar::new(), Condvar::new());
+        Self { depth, state: Mutex::new(state), room, delivered }
     }
 
-    /// A place, as soon as there is room; `None` if there is none in time.
-    pub(crate) fn place(&self, patience: Patience) -> Option<Place<'_, D>> {
+    /// The next turn, as soon as there is room; `None` if there is none in time.
+    pub(crate) fn turn(&self, patience: Patience) -> Option<Turn<'_, D>> {
         let mut state = lock(&self.state);
         while state.slots.len() >= self.depth {
-            state = self.watch(state, patience)?;
+            let left = match patience {
+                Patience::None => return None,
+                Patience::Until(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return None;
+                    }
+                    Some(left)
+                }
+                Patience::Forever => None,
+            };
+            state.waiting = state.waiting.saturating_add(1);
+            state = match left {
+                None => self.room.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(left) => {
+                    let waited = self.room.wait_timeout(state, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+            state.waiting = state.waiting.saturating_sub(1);
         }
-        Some(Place { state })
+        Some(Turn { state })
     }
 
-    /// Hands over what number `number` has become. It is delivered when all before it are.
-    pub(crate) fn finish(&self, number: u64, finished: D) {
+    /// Hands over what each of these numbers has become. A number is delivered when all before it are.
+    pub(crate) fn finish(&self, finished: impl Iterator<Item = (u64, D)>) {
         let mut state = lock(&self.state);
-        let slot = number.checked_sub(state.first).and_then(|slot| usize::try_from(slot).ok());
-        if let Some(slot) = slot.and_then(|slot| state.slots.get_mut(slot)) {
-            *slot = Some(finished);
+        for (number, finished) in finished {
+            let slot = number.checked_sub(state.first).and_then(|slot| usize::try_from(slot).ok());
+            if let Some(slot) = slot.and_then(|slot| state.slots.get_mut(slot)) {
+                *slot = Some(finished);
+            }
         }
         while let Some(Some(_)) = state.slots.front()
             && let Some(Some(finished)) = state.slots.pop_front()
@@ -86,9 +112,14 @@ impl<D: Deliver> Order<D> {
             finished.deliver();
             state.first = state.first.saturating_add(1);
         }
-        let watched = state.watchers > 0;
+        let has_room = state.waiting > 0 && state.slots.len() < self.depth;
+        let first = state.first;
+        let is_awaited = state.ends.iter().any(|end| *end <= first);
         drop(state);
-        if watched {
+        if has_room {
+            self.room.notify_all();
+        }
+        if is_awaited {
             self.delivered.notify_all();
         }
     }
@@ -97,42 +128,15 @@ impl<D: Deliver> Order<D> {
     pub(crate) fn drain(&self) {
         let mut state = lock(&self.state);
         let end = state.end();
-        while state.first < end {
-            match self.watch(state, Patience::Forever) {
-                Some(again) => state = again,
-                None => return,
-            }
+        if state.first >= end {
+            return;
         }
-    }
-
-    /// Waits for a delivery; `None` when patience is over.
-    fn watch<'a>(
-        &self,
-        mut state: MutexGuard<'a, State<D>>,
-        patience: Patience,
-    ) -> Option<MutexGuard<'a, State<D>>> {
-        let timeout = match patience {
-            Patience::None => return None,
-            Patience::Until(deadline) => {
-                let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return None;
-                }
-                Some(left)
-            }
-            Patience::Forever => None,
-        };
-        state.watchers = state.watchers.saturating_add(1);
-        let mut state = match timeout {
-            None => self.delivered.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
-            Some(left) => {
-                self.delivered
-                    .wait_timeout(state, left)
-                    .unwrap_or_else(|poisoned| poisoned.into_inner())
-                    .0
-            }
-        };
-        state.watchers = state.watchers.saturating_sub(1);
-        Some(state)
+        state.ends.push(end);
+        while state.first < end {
+            state = self.delivered.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if let Some(own) = state.ends.iter().position(|other| *other == end) {
+            state.ends.swap_remove(own);
+        }
     }
 }

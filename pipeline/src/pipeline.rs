@@ -18,7 +18,7 @@ use octosig::{Backend, BackendError, Profile, Verifier};
 use crate::{
     cpus::{self, CpuError, Machine},
     order::{Order, Patience},
-    queue::Queue,
+    queue::{Part, Queue},
     rules::Rules,
     shadow::{Budget, Oracle, Shadow},
     stats::{Counters, Stats},
@@ -43,10 +43,10 @@ pub(crate) struct Shared {
     queue_depth: usize,
     streams: Mutex<Vec<Weak<Order<Delivery>>>>,
     next_stream: AtomicU64,
-    /// Of each worker, and then of all threads that wait for their own tickets.
+    /// Of each worker, and then of all submitters that verify what they submit.
     counters: Vec<Arc<Counters>>,
-    /// For those: verifiers that nobody uses at the moment.
-    assistants: Mutex<Vec<Worker>>,
+    /// For those, while nobody uses them.
+    spare_workers: Mutex<Vec<Worker>>,
 }
 
 impl Shared {
@@ -58,24 +58,22 @@ impl Shared {
         if let Some(counters) = self.counters.last() {
             counters.add(&stats, Duration::ZERO);
         }
-        order.finish(number, delivery);
+        order.finish(iter::once((number, delivery)));
     }
 
-    /// Does a small submission on the calling thread if nothing else waits and no worker has taken it yet.
-    pub(crate) fn assist(&self, stream: u64, number: u64) {
-        let mut parts = Vec::new();
-        self.queue.claim_alone(
-            |submission| submission.stream == stream && submission.number == number,
-            &mut parts,
-        );
-        let Some(counters) = self.counters.last().filter(|_| !parts.is_empty()) else { return };
-        let assistant = lock(&self.assistants).pop();
-        let mut assistant = assistant.unwrap_or_else(|| Worker::new(self, Arc::clone(counters)));
-        assistant.parts = parts;
-        assistant.work(self, Stats { claims_by_waiters: 1, ..Stats::default() });
-        let mut assistants = lock(&self.assistants);
-        if assistants.len() < self.counters.len() {
-            assistants.push(assistant);
+    /// Verifies a submission on the calling thread.
+    fn work_here(&self, part: Part<Submission>) {
+        let spare = lock(&self.spare_workers).pop();
+        let Some(mut worker) = spare.or_else(|| {
+            self.counters.last().map(|counters| Worker::new(self, Arc::clone(counters)))
+        }) else {
+            return;
+        };
+        worker.parts.push(part);
+        worker.work(self, Stats { claims_by_submitters: 1, ..Stats::default() });
+        let mut spares = lock(&self.spare_workers);
+        if spares.len() < self.counters.len() {
+            spares.push(worker);
         }
     }
 }
@@ -221,7 +219,23 @@ impl Stream {
     ///
     /// Gives back what was submitted if the stream is full or the pipeline was shut down.
     pub fn submit<P: Payload>(&self, payload: P) -> Result<Ticket<P::Verified>, SubmitError<P>> {
-        self.start(payload, Patience::None)
+        self.start(payload, Patience::None, Place::Queue)
+    }
+
+    /// As [`Self::submit`], but if nothing else is queued, and there are eight packets or signatures at most, they
+    /// are verified on the calling thread, before this returns. Waking a worker, and being woken by it,
+    /// takes longer than that.
+    ///
+    /// For a thread that would wait for the ticket next, and whose CPU may be used.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::submit`].
+    pub fn submit_here<P: Payload>(
+        &self,
+        payload: P,
+    ) -> Result<Ticket<P::Verified>, SubmitError<P>> {
+        self.start(payload, Patience::None, Place::Here)
     }
 
     /// Submits as soon as there is room, within `timeout`.
@@ -236,7 +250,8 @@ impl Stream {
     ) -> Result<Ticket<P::Verified>, SubmitError<P>> {
         // A moment that cannot be told never comes.
         let deadline = Instant::now().checked_add(timeout);
-        self.start(payload, deadline.map_or(Patience::Forever, Patience::Until))
+        let patience = deadline.map_or(Patience::Forever, Patience::Until);
+        self.start(payload, patience, Place::Queue)
     }
 
     /// Waits until every ticket is ready whose submission to this stream was accepted before this call.
@@ -248,19 +263,19 @@ impl Stream {
         &self,
         payload: P,
         patience: Patience,
+        place: Place,
     ) -> Result<Ticket<P::Verified>, SubmitError<P>> {
         let (live, items) = payload.live();
         let outcomes = unknown_outcomes(items);
         let (reply, receiver) = bounded(1);
-        let Some(place) = self.order.place(patience) else {
+        let Some(turn) = self.order.turn(patience) else {
             return Err(SubmitError::Full(payload));
         };
         let Some(entrance) = self.shared.queue.enter() else {
             return Err(SubmitError::ShutDown(payload));
         };
-        let number = place.number();
+        let number = turn.number();
         let submission = Submission {
-            stream: self.id,
             number,
             order: Arc::clone(&self.order),
             rules: self.rules,
@@ -269,18 +284,30 @@ impl Stream {
             outcomes,
         };
         match NonZeroUsize::new(items) {
+            Some(items) if place == Place::Here && entrance.is_better_done_here(items) => {
+                drop(entrance);
+                turn.take();
+                self.shared.work_here(Part::whole(submission, items));
+            }
             Some(items) => {
                 entrance.push(self.id, submission, items);
-                place.take();
+                turn.take();
             }
             None => {
                 drop(entrance);
-                place.take();
+                turn.take();
                 self.shared.finish_empty(submission);
             }
         }
-        Ok(Ticket::new(receiver, Arc::clone(&self.shared), self.id, number))
+        Ok(Ticket::new(receiver, number))
     }
+}
+
+/// Where a small submission is verified that would wait alone.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Queue,
+    Here,
 }
 
 impl fmt::Debug for Stream {
@@ -481,7 +508,7 @@ impl Builder {
             streams: Mutex::default(),
             next_stream: AtomicU64::new(0),
             counters: counters.take(workers.saturating_add(1)).collect(),
-            assistants: Mutex::default(),
+            spare_workers: Mutex::default(),
         });
         // From here on, dropping it ends the threads that were started.
         let mut pipeline = Pipeline { shared, threads: Vec::new(), backend, cpus };

@@ -5,7 +5,13 @@
 //!
 //! This file knows neither packets nor threads, so that a model checker can run it.
 
-use std::{collections::VecDeque, mem, num::NonZeroUsize, ops::Range, sync::Arc};
+use std::{
+    collections::VecDeque,
+    mem,
+    num::NonZeroUsize,
+    ops::Range,
+    sync::{Arc, PoisonError},
+};
 
 use crate::sync::{Condvar, Mutex, MutexGuard, lock};
 
@@ -49,6 +55,11 @@ pub(crate) struct Part<W> {
 }
 
 impl<W> Part<W> {
+    /// All of a submission of so many items.
+    pub(crate) fn whole(work: W, items: NonZeroUsize) -> Self {
+        Self { work: Arc::new(work), range: 0..items.get() }
+    }
+
     /// The submission, if no other part of it is left anywhere.
     pub(crate) fn leave(self) -> Option<W> {
         Arc::into_inner(self.work)
@@ -62,10 +73,16 @@ pub(crate) struct Entrance<'a, W> {
 }
 
 impl<W> Entrance<'_, W> {
+    /// Whether so many items would wait alone, and fill no group: then waking a worker may take longer
+    /// than doing it here.
+    pub(crate) fn is_better_done_here(&self, items: NonZeroUsize) -> bool {
+        self.state.items == 0 && items.get() <= LANES
+    }
+
     /// Adds a submission of so many items to a stream.
     pub(crate) fn push(mut self, stream: u64, work: W, items: NonZeroUsize) {
         let state = &mut *self.state;
-        let part = Part { work: Arc::new(work), range: 0..items.get() };
+        let part = Part::whole(work, items);
         match state.lines.iter_mut().find(|line| line.stream == stream) {
             Some(line) => line.waiting.push_back(part),
             None => state.lines.push_back(Line { stream, waiting: VecDeque::from([part]) }),
@@ -102,7 +119,7 @@ impl<W> Queue<W> {
                 return false;
             }
             state.sleepers = state.sleepers.saturating_add(1);
-            state = self.arrived.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+            state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.sleepers = state.sleepers.saturating_sub(1);
             state.woken = state.woken.saturating_sub(1);
         }
@@ -115,22 +132,6 @@ impl<W> Queue<W> {
             self.arrived.notify_one();
         }
         true
-    }
-
-    /// Claims a submission whole if it is one that the caller waits for, no group could be filled with it and
-    /// nothing else waits: then waking a worker would take longer than doing it.
-    pub(crate) fn claim_alone(&self, is_mine: impl Fn(&W) -> bool, parts: &mut Vec<Part<W>>) {
-        let mut state = lock(&self.state);
-        let is_alone = state.items <= LANES
-            && state.lines.len() == 1
-            && state.lines.front().is_some_and(|line| {
-                line.waiting.len() == 1
-                    && line.waiting.front().is_some_and(|part| is_mine(&part.work))
-            });
-        if is_alone {
-            let items = state.items;
-            state.take(items, parts);
-        }
     }
 
     /// Takes nothing more in. What waits is still claimed.

@@ -67,10 +67,11 @@ stats! {
     total_verify_time_us: u64,
     /// Submissions, of batches and of flat batches.
     submissions: u64,
-    /// How often a thread took something from the queue.
+    /// How often a thread took something to be verified.
     claims: u64,
-    /// Those of them that a thread took that waited for its own ticket.
-    claims_by_waiters: u64,
+    /// Submissions that their submitters verified ([`Stream::submit_here`](crate::Stream::submit_here));
+    /// they count as claims, too.
+    claims_by_submitters: u64,
     /// Of how many submissions the first item waited how long in the queue: less than 1 µs, less than 2 µs,
     /// less than 4 µs, and so on; the last for all that waited longer.
     queue_waits: [u64; 24],

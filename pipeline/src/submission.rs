@@ -12,6 +12,7 @@ use std::{
 
 use arrayvec::ArrayVec;
 use crossbeam_channel::Sender;
+use smallvec::SmallVec;
 use solana_perf::packet::PacketBatch;
 
 use crate::{
@@ -28,14 +29,13 @@ use crate::{
 
 /// One submission, and where it goes.
 pub(crate) struct Submission {
-    pub(crate) stream: u64,
     pub(crate) number: u64,
     pub(crate) order: Arc<Order<Delivery>>,
     pub(crate) rules: Rules,
     pub(crate) submitted: Instant,
     pub(crate) load: Load,
     /// Of each item: an [`Outcome`].
-    pub(crate) outcomes: Vec<AtomicU8>,
+    pub(crate) outcomes: UnknownOutcomes,
 }
 
 /// What can be submitted: a `Vec<PacketBatch>`, or a [`FlatBatch`].
@@ -68,7 +68,7 @@ pub enum Load {
     Packets {
         batches: Vec<PacketBatch>,
         /// Of each its batch, and its place there.
-        live: Vec<(usize, usize)>,
+        live: Live,
         reply: Sender<VerifiedBatches>,
     },
     /// The items are signatures.
@@ -77,10 +77,10 @@ pub enum Load {
 
 impl sealed::Payload for Vec<PacketBatch> {
     type Verified = VerifiedBatches;
-    type Live = Vec<(usize, usize)>;
+    type Live = Live;
 
     fn live(&self) -> (Self::Live, usize) {
-        let mut live = Vec::with_capacity(self.iter().map(PacketBatch::len).sum());
+        let mut live = Live::with_capacity(self.iter().map(PacketBatch::len).sum());
         for (b, batch) in self.iter().enumerate() {
             for (p, packet) in batch.iter().enumerate() {
                 if !packet.meta().discard() {
@@ -110,8 +110,14 @@ impl sealed::Payload for FlatBatch {
     }
 }
 
+/// Where live packets are. The TPU submits one at a time, which needs no allocation.
+type Live = SmallVec<[(usize, usize); 1]>;
+
+/// Of each item, what came of it; not known at first.
+pub(crate) type UnknownOutcomes = SmallVec<[AtomicU8; 16]>;
+
 /// Room for what will come of so many items.
-pub(crate) fn unknown_outcomes(items: usize) -> Vec<AtomicU8> {
+pub(crate) fn unknown_outcomes(items: usize) -> UnknownOutcomes {
     iter::repeat_with(AtomicU8::default).take(items).collect()
 }
 

@@ -1,11 +1,11 @@
 //! Tickets: what a submitter gets at once, and what it gets for them later.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, TryRecvError};
 use solana_perf::packet::PacketBatch;
 
-use crate::{flat::FlatBatch, pipeline::Shared};
+use crate::flat::FlatBatch;
 
 /// Batches whose flags are set.
 #[derive(Debug)]
@@ -35,8 +35,6 @@ pub struct VerifiedFlat {
 /// result with it; the work is done all the same.
 pub struct Ticket<T> {
     receiver: Receiver<T>,
-    shared: Arc<Shared>,
-    stream: u64,
     number: u64,
 }
 
@@ -53,13 +51,8 @@ impl fmt::Display for Taken {
 impl std::error::Error for Taken {}
 
 impl<T> Ticket<T> {
-    pub(crate) const fn new(
-        receiver: Receiver<T>,
-        shared: Arc<Shared>,
-        stream: u64,
-        number: u64,
-    ) -> Self {
-        Self { receiver, shared, stream, number }
+    pub(crate) const fn new(receiver: Receiver<T>, number: u64) -> Self {
+        Self { receiver, number }
     }
 
     /// The number of the submission in its stream, from 0 on.
@@ -70,18 +63,11 @@ impl<T> Ticket<T> {
 
     /// Waits for the result.
     ///
-    /// If the submission is eight packets or signatures at most, and the only thing that waits in the whole
-    /// pipeline, the calling thread verifies it itself: that is sooner than a worker wakes up.
-    ///
     /// # Errors
     ///
     /// If the result was taken before, by [`Self::try_wait`], [`Self::wait_timeout`] or from
     /// [`Self::receiver`].
     pub fn wait(self) -> Result<T, Taken> {
-        if let Ok(result) = self.receiver.try_recv() {
-            return Ok(result);
-        }
-        self.shared.assist(self.stream, self.number);
         self.receiver.recv().map_err(|_| Taken)
     }
 
@@ -121,7 +107,6 @@ impl<T> Ticket<T> {
 impl<T> fmt::Debug for Ticket<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ticket")
-            .field("stream", &self.stream)
             .field("number", &self.number)
             .field("ready", &!self.receiver.is_empty())
             .finish_non_exhaustive()

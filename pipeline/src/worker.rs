@@ -1,7 +1,7 @@
 //! What a thread does with a claim: verify, remember, and finish what is finished by that.
 
 use std::{
-    mem,
+    iter, mem,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, atomic::Ordering},
     time::Instant,
@@ -12,12 +12,13 @@ use octosig::{BackendError, Verifier};
 
 use crate::{
     gather::Verify,
+    order::Order,
     pipeline::Shared,
     queue::Part,
     scatter::Outcome,
     shadow::{OnDifference, Reference, Sampled, Sampler},
     stats::{Counters, Stats},
-    submission::{Outcomes, Submission, items, set_outcomes, verify_items},
+    submission::{Delivery, Outcomes, Submission, items, set_outcomes, verify_items},
 };
 
 /// A verifier that counts.
@@ -43,7 +44,12 @@ pub(crate) struct Worker {
     outcomes: Outcomes,
     /// What it has claimed.
     pub(crate) parts: Vec<Part<Submission>>,
+    /// What is finished by that. Empty between claims.
+    finished: Vec<Finished>,
 }
+
+/// A finished submission, its stream and its number there.
+type Finished = (Arc<Order<Delivery>>, u64, Delivery);
 
 impl Worker {
     pub(crate) fn new(shared: &Shared, counters: Arc<Counters>) -> Self {
@@ -53,6 +59,7 @@ impl Worker {
             sampler: Sampler::default(),
             outcomes: Outcomes::new(),
             parts: Vec::new(),
+            finished: Vec::new(),
         }
     }
 
@@ -68,16 +75,19 @@ impl Worker {
             self.verify_by_reference(shared, &mut stats);
         }
         set_outcomes(&self.parts, &self.outcomes);
-        let finished: Vec<_> = self
-            .parts
-            .drain(..)
-            .filter_map(Part::leave)
-            .map(|work| (Arc::clone(&work.order), work.number, work.finish(&mut stats)))
-            .collect();
+        let finished = self.parts.drain(..).filter_map(Part::leave);
+        self.finished.extend(
+            finished.map(|work| (Arc::clone(&work.order), work.number, work.finish(&mut stats))),
+        );
         // Counted before anybody can know that it is done.
         self.counters.add(&stats, start.elapsed());
-        for (order, number, delivery) in finished {
-            order.finish(number, delivery);
+        // Those of a stream together, to lock it once.
+        let mut finished = self.finished.drain(..).peekable();
+        while let Some((order, number, delivery)) = finished.next() {
+            let is_same = |next: &Finished| Arc::ptr_eq(&next.0, &order);
+            let rest = iter::from_fn(|| finished.next_if(is_same));
+            let rest = rest.map(|(_, number, delivery)| (number, delivery));
+            order.finish(iter::once((number, delivery)).chain(rest));
         }
     }
 

@@ -83,43 +83,39 @@ impl Pipeline {
         (pipeline, workers)
     }
 
-    /// As `Stream::submit` does it; false if the pipeline was shut down.
+    /// As `Stream::submit` does it, or `submit_here`; `None` if the pipeline was shut down.
     fn submit(
         &self,
         stream: usize,
         order: &Arc<Order<Delivery>>,
         items: usize,
+        here: bool,
         reply: mpsc::Sender<(usize, u64)>,
     ) -> Option<u64> {
-        let place = order.place(Patience::Forever).expect("patience");
+        let turn = order.turn(Patience::Forever).expect("patience");
         let entrance = self.queue.enter()?;
-        let number = place.number();
+        let number = turn.number();
         let order = Arc::clone(order);
         let items: Vec<_> = (0..items).map(|_| AtomicUsize::new(0)).collect();
         let count = NonZeroUsize::new(items.len());
         let submission = Submission { stream, number, order, reply, items };
         match count {
+            Some(count) if here && entrance.is_better_done_here(count) => {
+                drop(entrance);
+                turn.take();
+                work(&mut vec![queue::Part::whole(submission, count)]);
+            }
             Some(count) => {
                 entrance.push(stream as u64, submission, count);
-                place.take();
+                turn.take();
             }
             None => {
                 drop(entrance);
-                place.take();
+                turn.take();
                 finish(submission);
             }
         }
         Some(number)
-    }
-
-    /// As `Ticket::wait` does it.
-    fn assist(&self, stream: usize, number: u64) {
-        let mut parts = Vec::new();
-        self.queue.claim_alone(
-            |submission| submission.stream == stream && submission.number == number,
-            &mut parts,
-        );
-        work(&mut parts);
     }
 }
 
@@ -137,7 +133,7 @@ fn finish(submission: Submission) {
     let Submission { stream, number, order, reply, items } = submission;
     let mut times = items.into_iter().map(AtomicUsize::into_inner);
     assert!(times.all(|times| times == 1), "every item is verified once");
-    order.finish(number, Delivery { reply, id: (stream, number) });
+    order.finish(std::iter::once((number, Delivery { reply, id: (stream, number) })));
 }
 
 #[test]
@@ -152,7 +148,9 @@ fn nothing_is_lost_doubled_or_out_of_order() {
                     let (reply, results) = mpsc::channel();
                     // More than one group, one that needs nothing, small ones.
                     for items in [20, 0, 1, 9] {
-                        pipeline.submit(stream, &order, items, reply.clone()).expect("open");
+                        pipeline
+                            .submit(stream, &order, items, stream == 1, reply.clone())
+                            .expect("open");
                     }
                     drop(reply);
                     order.drain();
@@ -181,7 +179,7 @@ fn one_stream_takes_submissions_of_many_threads() {
                 let (pipeline, order) = (Arc::clone(&pipeline), Arc::clone(&order));
                 thread::spawn(move || {
                     let (reply, result) = mpsc::channel();
-                    let number = pipeline.submit(0, &order, 1, reply).expect("open");
+                    let number = pipeline.submit(0, &order, 1, false, reply).expect("open");
                     assert_eq!(result.recv(), Ok((0, number)));
                     assert!(result.recv().is_err(), "delivered once");
                     number
@@ -200,37 +198,20 @@ fn one_stream_takes_submissions_of_many_threads() {
 }
 
 #[test]
-fn a_waiting_owner_and_workers_do_not_take_the_same() {
-    check(|| {
-        let (pipeline, workers) = Pipeline::new(2);
-        let order = Arc::new(Order::new(4));
-        for _ in 0..3 {
-            let (reply, result) = mpsc::channel();
-            let number = pipeline.submit(0, &order, 3, reply).expect("open");
-            pipeline.assist(0, number);
-            assert_eq!(result.recv(), Ok((0, number)));
-            assert!(result.recv().is_err(), "delivered once");
-        }
-        pipeline.queue.close();
-        for worker in workers {
-            worker.join().unwrap();
-        }
-    });
-}
-
-#[test]
 fn a_shutdown_finishes_what_was_accepted() {
     check(|| {
         let (pipeline, workers) = Pipeline::new(2);
         let order = Arc::new(Order::new(1));
         let submitters: Vec<_> = (0..2)
-            .map(|_| {
+            .map(|submitter| {
                 let (pipeline, order) = (Arc::clone(&pipeline), Arc::clone(&order));
                 thread::spawn(move || {
                     let (reply, results) = mpsc::channel();
                     let accepted: Vec<_> = [9, 0, 1]
                         .into_iter()
-                        .map_while(|items| pipeline.submit(0, &order, items, reply.clone()))
+                        .map_while(|items| {
+                            pipeline.submit(0, &order, items, submitter == 1, reply.clone())
+                        })
                         .collect();
                     drop(reply);
                     // Disconnected only when the last one is delivered.
@@ -255,7 +236,7 @@ fn dropped_tickets_hold_nobody_up() {
         let order = Arc::new(Order::new(2));
         for _ in 0..4 {
             let (reply, result) = mpsc::channel();
-            pipeline.submit(0, &order, 2, reply).expect("open");
+            pipeline.submit(0, &order, 2, false, reply).expect("open");
             drop(result);
         }
         order.drain();

@@ -160,7 +160,9 @@ fn alone_idle_after_a_burst() {
     thread::sleep(IDLE);
     let used = cpu_time() - before;
     println!("8 workers, idle for {IDLE:?} after a burst: {used:?} of CPU time");
-    assert!(used < IDLE / 1_000, "{used:?}");
+    // A machine busy with other tests lets some of the falling asleep happen here. One spinning worker
+    // would use all of it.
+    assert!(used < IDLE / 100, "{used:?}");
     assert_eq!(stream.submit(singles(3)).unwrap().wait().unwrap().valid, 3);
 }
 

@@ -137,16 +137,17 @@ fn a_packet_that_the_reference_panics_on_is_discarded() {
 }
 
 #[test]
-fn a_waiting_thread_survives_a_panic_too() {
+fn a_submitter_survives_a_panic_too() {
     let pipeline = faulty(5, u64::MAX).build().unwrap();
     let stream = pipeline.stream();
     for _ in 0..200 {
         let batch = PacketBatch::Single(packet(7, true));
-        let verified = stream.submit(vec![batch]).unwrap().wait().unwrap();
+        let verified = stream.submit_here(vec![batch]).unwrap().wait().unwrap();
         assert_eq!((verified.packets, verified.valid), (1, 1));
     }
     let stats = pipeline.shutdown();
     assert_eq!((stats.panics, stats.signatures_by_reference), (200, 200));
+    assert_eq!((stats.claims, stats.claims_by_submitters), (200, 200));
 }
 
 #[test]

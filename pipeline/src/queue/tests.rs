@@ -75,20 +75,15 @@ fn the_last_part_to_leave_takes_the_submission() {
 }
 
 #[test]
-fn only_what_waits_alone_is_claimed_by_its_owner() {
+fn only_what_would_wait_alone_and_fill_no_group_is_better_done_here() {
     let queue = Queue::new(2);
-    let claim_alone = |work| {
-        let mut parts = Vec::new();
-        queue.claim_alone(|mine| *mine == work, &mut parts);
-        parts.iter().map(|part| part.range.len()).sum::<usize>()
+    let better = |items| {
+        let entrance = queue.enter().unwrap();
+        entrance.is_better_done_here(NonZeroUsize::new(items).unwrap())
     };
-    assert_eq!(claim_alone('a'), 0);
-    push(&queue, 0, 'a', 8);
-    assert_eq!(claim_alone('b'), 0);
-    push(&queue, 1, 'b', 1);
-    assert_eq!(claim_alone('b'), 0);
-    assert_eq!(claim(&queue), [('a', 0..8)]);
-    assert_eq!(claim_alone('b'), 1);
-    push(&queue, 0, 'c', 9);
-    assert_eq!(claim_alone('c'), 0);
+    assert_eq!([1, 8, 9, 1_000].map(better), [true, true, false, false]);
+    push(&queue, 0, 'a', 1);
+    assert!(!better(1));
+    assert_eq!(claim(&queue), [('a', 0..1)]);
+    assert!(better(1));
 }

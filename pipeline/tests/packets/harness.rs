@@ -6,7 +6,7 @@ use std::{
 };
 
 use octosig_pipeline::{
-    Pipeline, Profile, Rules, Sigverifier, ed25519_verify, ed25519_verify_batches,
+    Pipeline, Profile, Rules, Sigverifier, SubmitError, ed25519_verify, ed25519_verify_batches,
     ed25519_verify_serial,
     octosig::{Backend, Verifier},
     solana_perf::{
@@ -114,7 +114,18 @@ fn verify_on_pipeline(batches: &mut [PacketBatch], rules: Rules, one_by_one: boo
     let stream = PIPELINE.stream().with_rules(rules);
     let submissions = batches.chunks(if one_by_one { 1 } else { batches.len().max(1) });
     let tickets: Vec<_> = submissions
-        .map(|batches| stream.submit_timeout(batches.to_vec(), Duration::MAX).expect("no end"))
+        .enumerate()
+        .map(|(i, batches)| {
+            let batches = batches.to_vec();
+            // Every other one perhaps by this thread, if there is room.
+            let here = if i % 2 == 0 {
+                stream.submit_here(batches)
+            } else {
+                Err(SubmitError::Full(batches))
+            };
+            here.or_else(|full| stream.submit_timeout(full.into_inner(), Duration::MAX))
+                .expect("no end")
+        })
         .collect();
     let verified = tickets.into_iter().flat_map(|ticket| ticket.wait().expect("once").batches);
     let mut count = 0;

@@ -330,3 +330,39 @@ fn flat_batches_get_the_verdicts_of_a_verifier() {
     }
     assert_eq!(pipeline.stats().total_packets, 0);
 }
+
+#[test]
+fn a_small_submission_may_be_verified_by_its_submitter() {
+    let pipeline = pipeline(2, 64);
+    let stream = pipeline.stream();
+    for count in [1, 2, 8] {
+        let ticket = stream.submit_here(many(count)).unwrap();
+        assert_alternating(&ticket.try_wait().unwrap().expect("ready at once"));
+    }
+    assert_eq!(pipeline.stats().claims_by_submitters, 3);
+    // Too many for that; and then there is something in the queue, or before it in its stream.
+    let long = stream.submit(long(5_000)).unwrap();
+    let tickets = [9, 1, 8].map(|count| stream.submit_here(many(count)).unwrap());
+    assert!(
+        tickets.iter().all(|ticket| ticket.receiver().is_empty()) || !long.receiver().is_empty()
+    );
+    for ticket in tickets {
+        assert_alternating(&ticket.wait().unwrap());
+    }
+    assert_eq!(long.wait().unwrap().valid, 5_000);
+    pipeline.drain();
+    assert!(pipeline.stats().claims_by_submitters <= 5);
+    let streams = [stream, pipeline.stream()];
+    thread::scope(|scope| {
+        for thread in 0..8 {
+            let stream = &streams[thread % 2];
+            scope.spawn(move || {
+                for _ in 0..100 {
+                    assert_alternating(&stream.submit_here(many(3)).unwrap().wait().unwrap());
+                }
+            });
+        }
+    });
+    drop(pipeline);
+    assert!(matches!(streams[0].submit_here(many(1)), Err(SubmitError::ShutDown(_))));
+}
