@@ -3,8 +3,8 @@
 //!
 //! `cargo bench -p octosig-pipeline --bench pipeline [-- --rounds N]`
 //!
-//! All contenders of a table take turns, round after round; a figure is the median of its rounds, in
-//! wall time, because the question is when a batch is done. One binary holds all of them.
+//! All contenders of a table take turns, round after round. A time is the median of its rounds, a ratio the median of
+//! the ratios of the rounds; in wall time, because the question is when a batch is done. One binary holds all of them.
 
 use std::{
     env,
@@ -15,12 +15,13 @@ use std::{
 };
 
 use octosig_pipeline::{
-    Pipeline, Profile, Stream, ed25519_verify, ed25519_verify_serial,
+    Pipeline, Profile, Rules, Shadow, Stream, ed25519_verify, ed25519_verify_serial,
     octosig::{Item, Verifier},
     solana_perf::{
         packet::{BytesPacket, Meta, PacketBatch},
         sigverify,
     },
+    verify_batches,
 };
 use rand::Rng;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -100,35 +101,52 @@ fn quantile(times: &mut [Duration], quantile: f64) -> Duration {
     times[((times.len() - 1) as f64 * quantile) as usize]
 }
 
-/// The median of each entry in microseconds, all taking turns on copies of `batches`.
-fn medians<const N: usize>(
-    rounds: usize,
-    batches: &[PacketBatch],
-    entries: [Entry<'_>; N],
-) -> [f64; N] {
-    let mut times = [const { Vec::new() }; N];
-    let mut copies = [(); N].map(|()| batches.to_vec());
-    let kept = sigverify::count_valid_packets(batches);
-    // Short ones several times.
-    let repeats = (2_000 / kept.max(1)).clamp(1, 20);
-    for round in 0..=rounds {
-        for i in 0..N {
-            // Another one begins each round.
-            let i = (i + round) % N;
-            let elapsed = time(|| (0..repeats).for_each(|_| entries[i](black_box(&mut copies[i]))));
-            // The first round warms up.
-            if round > 0 {
-                times[i].push(elapsed / repeats as u32);
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.into_iter().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// The times of each entry in microseconds, one for each round.
+struct Times<const N: usize>([Vec<f64>; N]);
+
+impl<const N: usize> Times<N> {
+    /// All take turns on copies of `batches`.
+    fn of(rounds: usize, batches: &[PacketBatch], entries: [Entry<'_>; N]) -> Self {
+        let mut times = [const { Vec::new() }; N];
+        let mut copies = [(); N].map(|()| batches.to_vec());
+        let kept = sigverify::count_valid_packets(batches);
+        // Short ones several times.
+        let repeats = (2_000 / kept.max(1)).clamp(1, 20);
+        for round in 0..=rounds {
+            for i in 0..N {
+                // Another one begins each round.
+                let i = (i + round) % N;
+                let run = || (0..repeats).for_each(|_| entries[i](black_box(&mut copies[i])));
+                let elapsed = time(run);
+                // The first round warms up.
+                if round > 0 {
+                    times[i].push(elapsed.as_secs_f64() * 1e6 / repeats as f64);
+                }
             }
         }
+        assert!(copies.iter().all(|copy| sigverify::count_valid_packets(copy) == kept));
+        Self(times)
     }
-    assert!(copies.iter().all(|copy| sigverify::count_valid_packets(copy) == kept));
-    times.each_mut().map(|times| quantile(times, 0.5).as_secs_f64() * 1e6)
+
+    fn median(&self, entry: usize) -> f64 {
+        median(self.0[entry].iter().copied())
+    }
+
+    /// The median over the rounds of the time of one divided by that of another.
+    fn ratio(&self, of: usize, to: usize) -> f64 {
+        median(self.0[of].iter().zip(&self.0[to]).map(|(of, to)| of / to))
+    }
 }
 
 fn on(stream: &Stream) -> impl Fn(&mut Vec<PacketBatch>) + '_ {
     |batches| {
-        let ticket = stream.submit(std::mem::take(batches)).expect("room");
+        let ticket = stream.submit_here(std::mem::take(batches)).expect("room");
         *batches = ticket.wait().expect("once").batches;
     }
 }
@@ -171,15 +189,17 @@ fn bare_ratio(rounds: usize) -> f64 {
             times[1].push(dalek);
         }
     }
-    let [octosig, dalek] = times.each_mut().map(|times| quantile(times, 0.5).as_secs_f64());
+    let seconds = |times: &Vec<Duration>| median(times.iter().map(Duration::as_secs_f64));
+    let [octosig, dalek] = times.each_ref().map(seconds);
+    let pairs = times[1].iter().zip(&times[0]);
+    let ratio = median(pairs.map(|(dalek, octosig)| dalek.as_secs_f64() / octosig.as_secs_f64()));
     let each = 1e6 / items.len() as f64;
     println!(
-        "Bare, one thread: octosig {:.2} µs, ed25519-dalek {:.2} µs a signature, ratio {:.2}.\n",
+        "Bare, one thread: octosig {:.2} µs, ed25519-dalek {:.2} µs a signature, ratio {ratio:.2}.\n",
         octosig * each,
-        dalek * each,
-        dalek / octosig
+        dalek * each
     );
-    dalek / octosig
+    ratio
 }
 
 fn shapes(rounds: usize, cpus: usize, bare: f64) {
@@ -201,7 +221,7 @@ fn shapes(rounds: usize, cpus: usize, bare: f64) {
     shapes.push(("1".to_owned(), batches(1, 1)));
     shapes.push(("8 in batches of 1".to_owned(), batches(8, 1)));
     for (name, batches) in shapes {
-        let [ours, on_rayon, theirs] = medians(
+        let times = Times::of(
             rounds,
             &batches,
             [
@@ -210,14 +230,27 @@ fn shapes(rounds: usize, cpus: usize, bare: f64) {
                 &|batches| sigverify::ed25519_verify(&pool, batches, false, 0, false),
             ],
         );
-        let ratio = theirs / ours;
+        let ratio = times.ratio(2, 0);
         println!(
-            "| {name} | {ours:.0} | {on_rayon:.0} | {theirs:.0} | {ratio:.2} | {:.2} | {:.2} |",
+            "| {name} | {:.0} | {:.0} | {:.0} | {ratio:.2} | {:.2} | {:.2} |",
+            times.median(0),
+            times.median(1),
+            times.median(2),
             ratio / bare,
-            theirs / on_rayon
+            times.ratio(2, 1)
         );
     }
     println!();
+}
+
+/// Verifies every packet on so many threads that have nothing to do with each other: what the machine gives.
+fn apart(threads: usize, batches: &mut [PacketBatch]) {
+    let share = batches.len().div_ceil(threads);
+    thread::scope(|scope| {
+        for batches in batches.chunks_mut(share) {
+            scope.spawn(|| verify_batches(batches, Rules::default()));
+        }
+    });
 }
 
 fn scaling(rounds: usize, cpus: usize) {
@@ -227,7 +260,7 @@ fn scaling(rounds: usize, cpus: usize) {
     let batches = batches(8_192, 128);
     let (one, all) = (pipeline(1), pipeline(cpus));
     let (pool_of_one, pool_of_all) = (rayon(1), rayon(cpus));
-    let [p1, pn, r1, rn] = medians(
+    let times = Times::of(
         rounds,
         &batches,
         [
@@ -235,11 +268,15 @@ fn scaling(rounds: usize, cpus: usize) {
             &on(&all.stream()),
             &|batches| sigverify::ed25519_verify(&pool_of_one, batches, false, 0, false),
             &|batches| sigverify::ed25519_verify(&pool_of_all, batches, false, 0, false),
+            &|batches| apart(1, batches),
+            &|batches| apart(cpus, batches),
         ],
     );
-    for (name, one, all) in [("pipeline", p1, pn), ("solana-perf on rayon", r1, rn)] {
-        let rate = |micros: f64| 8_192e6 / micros;
-        let efficiency = one / all / cpus as f64;
+    let names = ["pipeline", "solana-perf on rayon", "octosig on threads that share nothing"];
+    for (i, name) in names.iter().enumerate() {
+        let (one, all) = (2 * i, 2 * i + 1);
+        let rate = |entry| 8_192e6 / times.median(entry);
+        let efficiency = times.ratio(one, all) / cpus as f64;
         println!("| {name} | {:.0} | {:.0} | {efficiency:.3} |", rate(one), rate(all));
     }
     println!();
@@ -281,62 +318,112 @@ fn backlog(rounds: usize, cpus: usize) {
         }
     }
     assert_eq!(singles.len(), PACKETS);
-    let [bulk, all, drain] = [bulk_rates, rates, drain_rates].map(|mut rates: Vec<f64>| {
-        rates.sort_unstable_by(f64::total_cmp);
-        rates[rates.len() / 2]
-    });
+    let of_bulk =
+        |rates: &[f64]| median(rates.iter().zip(&bulk_rates).map(|(rate, bulk)| rate / bulk));
+    let (drain_ratio, ratio) = (of_bulk(&drain_rates), of_bulk(&rates));
+    let [bulk, all, drain] = [bulk_rates, rates, drain_rates].map(median);
     println!("## A backlog of {PACKETS} packets\n");
     println!("| | packets/s | of that of one submission |");
     println!("|---|---|---|");
     println!("| one submission | {bulk:.0} | 1 |");
     println!(
-        "| submissions of one packet each, once all are queued | {drain:.0} | {:.3} |",
-        drain / bulk
+        "| submissions of one packet each, once all are queued | {drain:.0} | {drain_ratio:.3} |"
     );
     println!(
-        "| the same, from the first on: the submitter needs one of {cpus} CPUs for a while | {all:.0} | {:.3} |\n",
-        all / bulk
+        "| the same, from the first on: the submitter needs one of {cpus} CPUs for a while | {all:.0} | {ratio:.3} |\n"
     );
 }
 
+fn samples(rounds: usize) {
+    println!("## Accepted signatures verified again, 4,096 packets, one worker\n");
+    println!("| one in | more time |");
+    println!("|---|---|");
+    let batches = batches(4_096, 128);
+    let with = |accepted_one_in| {
+        let shadow = Shadow { accepted_one_in, ..Shadow::default() };
+        Pipeline::builder().workers(1).shadow(shadow).build().expect("a pipeline")
+    };
+    let rates = [10_000, 1_000, 100];
+    let (none, [rare, some, many]) = (pipeline(1), rates.map(with));
+    let times = Times::of(
+        rounds,
+        &batches,
+        [&on(&none.stream()), &on(&rare.stream()), &on(&some.stream()), &on(&many.stream())],
+    );
+    for (rate, entry) in rates.iter().zip(1..) {
+        println!("| {rate} | {:.1} % |", (times.ratio(entry, 0) - 1.0) * 100.0);
+    }
+    println!();
+}
+
 fn latency(rounds: usize) {
-    println!("## Latency of one packet with one signature, 1 ms after the one before\n");
-    println!("| | p50, µs | p99, µs |");
-    println!("|---|---|---|");
+    println!("## One packet with one signature, from submitting to its flags\n");
+    println!(
+        "| | one after the other: p50, µs | p99, µs | 1 ms after the one before: p50, µs | p99, µs |"
+    );
+    println!("|---|---|---|---|---|");
     let batch = batches(1, 1);
     let data = batch[0].get(0).expect("a packet").data(..).expect("bytes").to_vec();
     let mut verifier = Verifier::new();
     let pipeline = pipeline(1);
     let stream = pipeline.stream();
-    let mut times = [const { Vec::new() }; 4];
-    for _ in 0..(100 * rounds).max(200) {
-        let bare = || {
-            let (key, signature) = (data[69..].first_chunk(), data[1..].first_chunk());
-            let (key, signature) = (key.expect("a key"), signature.expect("a signature"));
-            assert!(verifier.verify(Profile::DalekStrict, key, signature, &data[65..]));
-        };
-        let mut serial = batch[0].clone();
-        let (here, waited) = (batch.clone(), batch.clone());
-        let runs: [Box<dyn FnOnce() + '_>; 4] = [
-            Box::new(bare),
-            Box::new(|| ed25519_verify_serial(&mut serial, false, false)),
-            Box::new(|| drop(stream.submit_here(here).expect("room").wait().expect("once"))),
-            Box::new(|| drop(stream.submit(waited).expect("room").wait().expect("once"))),
-        ];
-        for (run, times) in runs.into_iter().zip(&mut times) {
-            thread::sleep(Duration::from_millis(1));
-            times.push(time(run));
-        }
-    }
+    let mut bare = || {
+        let (key, signature) = (data[69..].first_chunk(), data[1..].first_chunk());
+        let (key, signature) = (key.expect("a key"), signature.expect("a signature"));
+        assert!(verifier.verify(Profile::DalekStrict, key, signature, &data[65..]));
+    };
+    let serial = || {
+        let mut batch = batch[0].clone();
+        move || ed25519_verify_serial(&mut batch, false, false)
+    };
+    let here = || {
+        let batch = batch.clone();
+        || drop(stream.submit_here(batch).expect("room").wait().expect("once"))
+    };
+    let waited = || {
+        let batch = batch.clone();
+        || drop(stream.submit(batch).expect("room").wait().expect("once"))
+    };
     let names = [
         "`Verifier::verify`",
         "`ed25519_verify_serial`",
         "`submit_here`, then `wait`",
         "`submit`, then `wait`",
     ];
-    for (name, times) in names.iter().zip(&mut times) {
-        let [p50, p99] = [0.5, 0.99].map(|q| quantile(times, q).as_secs_f64() * 1e6);
-        println!("| {name} | {p50:.1} | {p99:.1} |");
+    let gaps = [Duration::ZERO, Duration::from_millis(1)];
+    let mut times = [const { [const { Vec::new() }; 4] }; 2];
+    for (gap, times) in gaps.into_iter().zip(&mut times) {
+        for _ in 0..100 * rounds {
+            // Ten of each in a row, so that each has its own data near in the first case.
+            for _ in 0..10 {
+                thread::sleep(gap);
+                times[0].push(time(&mut bare));
+            }
+            for _ in 0..10 {
+                let run = serial();
+                thread::sleep(gap);
+                times[1].push(time(run));
+            }
+            for _ in 0..10 {
+                let run = here();
+                thread::sleep(gap);
+                times[2].push(time(run));
+            }
+            for _ in 0..10 {
+                let run = waited();
+                thread::sleep(gap);
+                times[3].push(time(run));
+            }
+            if !gap.is_zero() && times[0].len() >= 50 * rounds {
+                break;
+            }
+        }
+    }
+    for (i, name) in names.iter().enumerate() {
+        let [hot, cold] = times
+            .each_mut()
+            .map(|times| [0.5, 0.99].map(|q| quantile(&mut times[i], q).as_secs_f64() * 1e6));
+        println!("| {name} | {:.1} | {:.1} | {:.1} | {:.1} |", hot[0], hot[1], cold[0], cold[1]);
     }
     println!();
 }
@@ -350,5 +437,6 @@ fn main() {
     shapes(rounds, cpus, bare);
     scaling(rounds, cpus);
     backlog(rounds, cpus);
+    samples(rounds);
     latency(rounds);
 }
