@@ -1,11 +1,15 @@
 //! Packet batches in, discard flags out: a drop-in for the three ways Agave 4.2 verifies the
-//! signatures of its packets, over the lane-parallel verifier [`octosig`].
+//! signatures of its packets, and a pipeline to submit them to, over the lane-parallel verifier [`octosig`].
 //!
 //! # Reading order
 //! The files follow the data:
 //! bytes → packets (`parse`) → lanes (`gather`) → verdicts ([`octosig`]) → discard flags
 //! (`scatter`). [`Sigverifier`] is the loop around these steps; the functions below put one
 //! into every thread that calls them.
+//!
+//! [`Pipeline`] puts them into threads of its own: submissions (`submission`) wait in a queue (`queue`), workers claim
+//! parts of them (`worker`), and what is finished goes back in the order of its stream (`order`) to its
+//! [`Ticket`].
 //!
 //! # Contract
 //! A call takes [`Rules`]: the [`Profile`], which says which signatures are valid, and the two

@@ -35,7 +35,7 @@ pub(crate) struct Shared {
     pub(crate) oracle: Oracle,
     pub(crate) shadow: Option<Shadow>,
     pub(crate) budget: Budget,
-    /// The reference has taken over.
+    /// The oracle has taken over.
     pub(crate) switched: AtomicBool,
     /// A refused pin was logged.
     warned: AtomicBool,
@@ -137,8 +137,8 @@ impl Pipeline {
         &self.cpus
     }
 
-    /// Whether samples have switched the pipeline to the reference ([`Shadow`]).
-    pub fn is_switched_to_reference(&self) -> bool {
+    /// Whether samples have switched the pipeline to the oracle ([`Shadow`]).
+    pub fn is_switched_to_oracle(&self) -> bool {
         // Relaxed: the flag alone is communicated.
         self.shared.switched.load(Ordering::Relaxed)
     }
@@ -466,7 +466,7 @@ impl Builder {
         self
     }
 
-    /// Verifies samples again by the reference. Default: none.
+    /// Verifies samples again by the oracle. Default: none.
     pub const fn shadow(mut self, shadow: Shadow) -> Self {
         self.shadow = Some(shadow);
         self

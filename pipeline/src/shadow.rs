@@ -1,4 +1,4 @@
-//! Samples: some verdicts are asked again of the reference, in production.
+//! Samples: some verdicts are asked again of the oracle, in production.
 
 use std::time::Instant;
 use std::{sync::Mutex, time::Duration};
@@ -11,7 +11,7 @@ use crate::{gather::Verify, stats::Stats, sync::lock};
 /// Which verdicts are verified again by the published implementation of the profile (ed25519-dalek for
 /// [`Profile::DalekStrict`]), to catch a machine that computes wrong. The default is none.
 ///
-/// A sample costs what the reference takes, some 50 µs. A difference is counted
+/// A sample costs what the oracle takes, some 50 µs. A difference is counted
 /// ([`Stats::differences`]) and logged as an error with the bytes of the case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shadow {
@@ -32,22 +32,22 @@ pub enum OnDifference {
     /// No more. The verdict remains that of octosig.
     #[default]
     Report,
-    /// Switches the pipeline to the reference for good, which takes several times as long: from
-    /// the claim on in which it was found, whose packets all get the verdicts of the reference.
-    SwitchToReference,
+    /// Switches the pipeline to the oracle for good, which takes several times as long: from
+    /// the claim on in which it was found, whose packets all get the verdicts of the oracle.
+    SwitchToOracle,
 }
 
 /// The verdict of the published implementation of a profile.
 pub(crate) type Oracle = fn(Profile, &Item<'_>) -> bool;
 
-/// Verifies one signature after the other by the reference.
-pub(crate) struct Reference {
+/// Verifies one signature after the other by the oracle.
+pub(crate) struct ByOracle {
     pub(crate) oracle: Oracle,
     /// How many so far.
     pub(crate) signatures: u64,
 }
 
-impl Verify for Reference {
+impl Verify for ByOracle {
     fn set_verdicts(&mut self, profile: Profile, items: &[Item<'_>], verdicts: &mut [bool]) {
         self.signatures = self.signatures.saturating_add(items.len() as u64);
         for (verdict, item) in verdicts.iter_mut().zip(items) {
@@ -133,7 +133,7 @@ impl<V: Verify + ?Sized> Verify for Sampled<'_, V> {
             if (self.oracle)(profile, item) != verdict {
                 self.stats.differences = self.stats.differences.saturating_add(1);
                 error!(
-                    "octosig: a verdict differs from the reference: profile {profile}, octosig says {verdict}, public \
+                    "octosig: a verdict differs from the oracle: profile {profile}, octosig says {verdict}, public \
                      key {}, signature {}, message {}",
                     hex::encode(item.public_key),
                     hex::encode(item.signature),

@@ -82,17 +82,17 @@ stats! {
     groups: [u64; 8],
     /// Calls that took the portable backend because of the thread's floating-point mode.
     float_mode_fallbacks: u64,
-    /// Panics while a claim was verified. Its packets were verified again, by the reference.
+    /// Panics while a claim was verified. Its packets were verified again, by the oracle.
     panics: u64,
-    /// Signatures verified by the reference: after a panic, or since the pipeline was switched to it.
-    signatures_by_reference: u64,
-    /// Packets, or signatures of flat batches, that were discarded because the reference panicked, too.
+    /// Signatures verified by the oracle: after a panic, or since the pipeline was switched to it.
+    signatures_by_oracle: u64,
+    /// Packets, or signatures of flat batches, that were discarded because the oracle panicked, too.
     discarded_by_panic: u64,
     /// Accepted signatures that were verified again as a sample.
     sampled_accepted: u64,
     /// Rejected signatures that were verified again as a sample.
     sampled_rejected: u64,
-    /// Samples on which the reference differed from octosig.
+    /// Samples on which the oracle differed from octosig.
     differences: u64,
 }
 

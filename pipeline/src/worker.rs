@@ -16,7 +16,7 @@ use crate::{
     pipeline::Shared,
     queue::Part,
     scatter::Outcome,
-    shadow::{OnDifference, Reference, Sampled, Sampler},
+    shadow::{ByOracle, OnDifference, Sampled, Sampler},
     stats::{Counters, Stats},
     submission::{Delivery, Outcomes, Submission, items, set_outcomes, verify_items},
 };
@@ -37,7 +37,7 @@ pub(crate) type MakeEngine = dyn Fn() -> Result<Box<dyn Engine>, BackendError> +
 
 /// A thread's verifier and what else it keeps between claims.
 pub(crate) struct Worker {
-    /// `None` only where none can be made any more; the reference takes over.
+    /// `None` only where none can be made any more; the oracle takes over.
     engine: Option<Box<dyn Engine>>,
     counters: Arc<Counters>,
     sampler: Sampler,
@@ -72,7 +72,7 @@ impl Worker {
             stats.count_wait(start.saturating_duration_since(part.work.submitted));
         }
         if !self.verify(shared, &mut stats) {
-            self.verify_by_reference(shared, &mut stats);
+            self.verify_by_oracle(shared, &mut stats);
         }
         set_outcomes(&self.parts, &self.outcomes);
         let finished = self.parts.drain(..).filter_map(Part::leave);
@@ -118,7 +118,7 @@ impl Worker {
             self.engine =
                 catch_unwind(AssertUnwindSafe(|| (shared.make_engine)().ok())).ok().flatten();
             let _ = catch_unwind(|| {
-                error!("octosig: a panic in a worker; the reference verifies its packets again");
+                error!("octosig: a panic in a worker; the oracle verifies its packets again");
             });
             return false;
         }
@@ -135,7 +135,7 @@ impl Worker {
         }
         let switches = shared
             .shadow
-            .is_some_and(|shadow| shadow.on_difference == OnDifference::SwitchToReference);
+            .is_some_and(|shadow| shadow.on_difference == OnDifference::SwitchToOracle);
         if switches && stats.differences > 0 {
             shared.switch();
             return false;
@@ -143,15 +143,15 @@ impl Worker {
         true
     }
 
-    /// Sets the outcomes by the reference, packet by packet: a packet that it panics on is discarded.
-    fn verify_by_reference(&mut self, shared: &Shared, stats: &mut Stats) {
-        let mut reference = Reference { oracle: shared.oracle, signatures: 0 };
+    /// Sets the outcomes by the oracle, packet by packet: a packet that it panics on is discarded.
+    fn verify_by_oracle(&mut self, shared: &Shared, stats: &mut Stats) {
+        let mut by_oracle = ByOracle { oracle: shared.oracle, signatures: 0 };
         let mut outcomes = mem::take(&mut self.outcomes);
         outcomes.clear();
         for item in items(&self.parts) {
             let mut one = Outcomes::new();
             let verified = catch_unwind(AssertUnwindSafe(|| {
-                verify_items([item].into_iter(), &mut reference, &mut one);
+                verify_items([item].into_iter(), &mut by_oracle, &mut one);
             }));
             let outcome = one.first().filter(|_| verified.is_ok()).copied();
             if outcome.is_none() {
@@ -159,13 +159,13 @@ impl Worker {
             }
             outcomes.push(outcome.unwrap_or(Outcome { keep: false, is_simple_vote: false }));
         }
-        stats.signatures_by_reference = reference.signatures;
+        stats.signatures_by_oracle = by_oracle.signatures;
         self.outcomes = outcomes;
     }
 }
 
 impl Shared {
-    /// Whether the reference has taken over.
+    /// Whether the oracle has taken over.
     fn is_switched(&self) -> bool {
         // Relaxed: the flag alone is communicated. A claim that does not see it yet is as if it had come before.
         self.switched.load(Ordering::Relaxed)
@@ -173,7 +173,7 @@ impl Shared {
 
     fn switch(&self) {
         if !self.switched.swap(true, Ordering::Relaxed) {
-            let _ = catch_unwind(|| error!("octosig: the reference verifies from now on"));
+            let _ = catch_unwind(|| error!("octosig: the oracle verifies from now on"));
         }
     }
 }

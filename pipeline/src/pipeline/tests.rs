@@ -1,4 +1,4 @@
-//! Faults, with verifiers, references and systems that fail on purpose.
+//! Faults, with verifiers, oracles and systems that fail on purpose.
 
 use std::{
     collections::BTreeSet,
@@ -115,15 +115,15 @@ fn a_panic_costs_nobody_a_verdict() {
     }
     let stats = pipeline.stats();
     assert!(stats.panics >= 20, "{stats:?}");
-    assert!((100 * 20..400 * 20).contains(&stats.signatures_by_reference), "{stats:?}");
-    assert_eq!(stats.signatures + stats.signatures_by_reference, 400 * 20);
+    assert!((100 * 20..400 * 20).contains(&stats.signatures_by_oracle), "{stats:?}");
+    assert_eq!(stats.signatures + stats.signatures_by_oracle, 400 * 20);
     assert_eq!((stats.discarded_by_panic, stats.total_packets), (0, 400 * 20));
     assert!(logged(Level::Error, &["a panic in a worker"]) >= 20);
     assert!(pipeline.threads.iter().all(|thread| !thread.is_finished()));
 }
 
 #[test]
-fn a_packet_that_the_reference_panics_on_is_discarded() {
+fn a_packet_that_the_oracle_panics_on_is_discarded() {
     let oracle = |profile, item: &Item<'_>| {
         assert!(lamports(item) < 350, "on purpose");
         octosig_oracle::verdict(profile, item)
@@ -146,7 +146,7 @@ fn a_submitter_survives_a_panic_too() {
         assert_eq!((verified.packets, verified.valid), (1, 1));
     }
     let stats = pipeline.shutdown();
-    assert_eq!((stats.panics, stats.signatures_by_reference), (200, 200));
+    assert_eq!((stats.panics, stats.signatures_by_oracle), (200, 200));
     assert_eq!((stats.claims, stats.claims_by_submitters), (200, 200));
 }
 
@@ -165,23 +165,23 @@ fn a_difference_is_counted_and_logged_with_its_bytes() {
     valid[390..].iter_mut().for_each(|valid| *valid = !*valid);
     let verified = pipeline.stream().submit(vec![PacketBatch::from(packets)]).unwrap().wait();
     assert_eq!(kept(&verified.unwrap().batches), valid, "verdicts remain octosig's");
-    assert!(!pipeline.is_switched_to_reference());
+    assert!(!pipeline.is_switched_to_oracle());
     let stats = pipeline.shutdown();
     assert_eq!(stats.differences, 10);
     assert_eq!(stats.sampled_accepted + stats.sampled_rejected, 400);
-    assert_eq!((stats.signatures, stats.signatures_by_reference), (400, 0));
+    assert_eq!((stats.signatures, stats.signatures_by_oracle), (400, 0));
     let octosig_says = format!("octosig says {}", valid[399]);
     let words = ["differs", "dalek-strict", &octosig_says, &public_key, "message"];
     assert_eq!(logged(Level::Error, &words), 1);
 }
 
 #[test]
-fn a_difference_can_switch_to_the_reference() {
+fn a_difference_can_switch_to_the_oracle() {
     let shadow = Shadow {
         accepted_one_in: 1,
         rejected_one_in: 1,
         rejected_per_second: 1_000,
-        on_difference: OnDifference::SwitchToReference,
+        on_difference: OnDifference::SwitchToOracle,
     };
     let pipeline = faulty(u64::MAX, 0).shadow(shadow).build().unwrap();
     let stream = pipeline.stream();
@@ -190,10 +190,10 @@ fn a_difference_can_switch_to_the_reference() {
         let batches = vec![PacketBatch::from(packets.clone())];
         let verified = stream.submit(batches).unwrap().wait().unwrap();
         assert_eq!(kept(&verified.batches), valid);
-        assert!(pipeline.is_switched_to_reference());
+        assert!(pipeline.is_switched_to_oracle());
     }
     let stats = pipeline.shutdown();
-    assert!(stats.differences > 0 && stats.signatures_by_reference == 150, "{stats:?}");
+    assert!(stats.differences > 0 && stats.signatures_by_oracle == 150, "{stats:?}");
 }
 
 #[test]
